@@ -15,7 +15,8 @@ PREFACE = """\
 //   INLAY_INVALID_ARGUMENT, INLAY_OUT_OF_MEMORY or INLAY_INTERNAL besides the errors that it names.
 // - Thread: `any` may be called from any thread at any time; exclusive(x) while no other call uses x, apart from those of class
 //   `any`. A second call on a session returns INLAY_BUSY and changes nothing; in a step of several sessions the event of that one
-//   says so. Freeing waits for no call: one that is under way goes on to its end. No state belongs to a thread.
+//   says so. Freeing waits for no call: one that is under way goes on to its end, but for
+//   long texts: where the engine is freed while they become tokens, the call ends with INLAY_CANCELLED. No state belongs to a thread.
 // - fork(): in the child, calls on handles that the parent made return INLAY_INVALID_STATE, and freeing them does nothing. It may
 //   load its own, on the CPU: no child of a process that used CUDA can.
 // - Structs: zero everything, then set struct_size. Zero is the default of every field. A shorter struct of an older header is

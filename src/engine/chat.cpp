@@ -108,7 +108,7 @@ Result<std::vector<int32_t>> tokenize_chat(const Engine& engine, std::string_vie
   for (const tmpl::Span& span : text.foreign) plain.push_back({span.begin, span.end});
   std::vector<int32_t> out;
   const Tokenizer& tokenizer = *engine.tokenizer();
-  tokenizer.encode(text.bytes, {.add_special = false, .parse_special = true, .plain = plain}, out);
+  INLAY_TRY(tokenizer.encode(text.bytes, {.add_special = false, .parse_special = true, .plain = plain}, out));
   const bool lacks_bos = !options.source && tokenizer.adds_bos() && (out.empty() || out.front() != tokenizer.bos());
   if (lacks_bos) out.insert(out.begin(), tokenizer.bos());
   return out;

@@ -16,7 +16,11 @@
 
 namespace inlay {
 
-// Random-access bytes: a mapped file, memory of the caller, or read callbacks.
+// Bytes that are asked of a file or a callback at a time. A slow one (a network drive, a pack that is decrypted) then lets the pulse of the
+// call beat often enough.
+inline constexpr size_t kReadAtOnce = size_t{4} << 20;
+
+// Random-access bytes: a file, memory of the caller, or read callbacks.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/base/pulse.h"
 #include "src/base/system_error.h"
 #include "src/formats/checkpoint.h"
 
@@ -134,16 +135,16 @@ class FileSource final : public ByteSource {
   uint64_t size() const override { return state_.size; }
   const std::byte* view(uint64_t, uint64_t) const override { return nullptr; }
   Status read(uint64_t offset, std::span<std::byte> into) const override {
-    constexpr size_t kMost = size_t{1} << 30;  // some systems refuse more than 2^31 bytes at once
     INLAY_TRY(check_range(offset, into.size()));
     while (!into.empty()) {
-      INLAY_ASSIGN(const size_t n, read_some(file_, path_, offset, into.first(std::min(into.size(), kMost))));
+      INLAY_ASSIGN(const size_t n, read_some(file_, path_, offset, into.first(std::min(into.size(), kReadAtOnce))));
       if (n == 0) {
         return error(Code::io, "%s: the file was cut short while it was read: it ends at byte %llu, it had %llu bytes when it was opened", path_.c_str(),
                      static_cast<unsigned long long>(offset), static_cast<unsigned long long>(state_.size));
       }
       offset += n;
       into = into.subspan(n);
+      INLAY_TRY(Pulse::beat(n));
     }
     return {};
   }

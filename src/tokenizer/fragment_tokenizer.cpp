@@ -24,7 +24,7 @@ Status FragmentTokenizer::index_added_tokens() {
   return {};
 }
 
-void FragmentTokenizer::encode(std::string_view text, const EncodeOptions& options, std::vector<int32_t>& out) const {
+void FragmentTokenizer::encode_text(std::string_view text, const EncodeOptions& options, std::vector<int32_t>& out) const {
   std::string repaired;
   text = well_formed(text, repaired);
   const AddedTokens& added = options.parse_special ? added_.with_special : added_.user_defined;
@@ -42,6 +42,7 @@ void FragmentTokenizer::encode(std::string_view text, const EncodeOptions& optio
     from = match.end;
     if (match.id < 0) break;
     out.push_back(match.id);
+    scratch.pulse.work(1);
     after_added = true;
     if (vocabulary_.strips_after_added && strips_space(vocabulary_.piece(match.id)))
       while (from < text.size() && is_ascii_space(text[from])) ++from;
@@ -50,6 +51,7 @@ void FragmentTokenizer::encode(std::string_view text, const EncodeOptions& optio
 }
 
 void FragmentTokenizer::encode_word(std::string_view word, MergeScratch& scratch, std::vector<int32_t>& out) const {
+  scratch.pulse.work(word.size());
   whole_words_.encode(word, out, [&](std::string_view part) { append_merged(part, scratch, out); });
 }
 

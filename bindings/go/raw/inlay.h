@@ -9,7 +9,8 @@
 //   INLAY_INVALID_ARGUMENT, INLAY_OUT_OF_MEMORY or INLAY_INTERNAL besides the errors that it names.
 // - Thread: `any` may be called from any thread at any time; exclusive(x) while no other call uses x, apart from those of class
 //   `any`. A second call on a session returns INLAY_BUSY and changes nothing; in a step of several sessions the event of that one
-//   says so. Freeing waits for no call: one that is under way goes on to its end. No state belongs to a thread.
+//   says so. Freeing waits for no call: one that is under way goes on to its end, but for
+//   long texts: where the engine is freed while they become tokens, the call ends with INLAY_CANCELLED. No state belongs to a thread.
 // - fork(): in the child, calls on handles that the parent made return INLAY_INVALID_STATE, and freeing them does nothing. It may
 //   load its own, on the CPU: no child of a process that used CUDA can.
 // - Structs: zero everything, then set struct_size. Zero is the default of every field. A shorter struct of an older header is
@@ -223,14 +224,15 @@ typedef struct inlay_session inlay_session;
 // leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 typedef void (*inlay_log_fn)(void* user, inlay_log_level level, const char* text, size_t text_len);
 
-// Told how far a load, a conversion, a scoring or an embedding is, a load at least once a second. Return non-zero to
-// cancel it. Called on the calling thread, with the host's floating-point settings; must not call the library. It must
-// not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
+// Told how far a load, a conversion, a scoring or an embedding is; while files are read or texts become tokens at least
+// once a second, however slow the reader is. Return non-zero to cancel it. Called on the calling thread, with the
+// host's floating-point settings; must not call the library. It must not leave by an exception, a panic, longjmp or
+// pthread_exit; a C++ exception ends the process.
 typedef int32_t (*inlay_progress_fn)(void* user, uint64_t n_done, uint64_t n_total);
 
-// Fills `into` with the model's bytes [offset, offset + n). Returns 0, or a system error number. Called on the loading
-// thread only, with the host's floating-point settings; must not call the library. It must not leave by an exception, a
-// panic, longjmp or pthread_exit; a C++ exception ends the process.
+// Fills `into` with the model's bytes [offset, offset + n), at most 4 MiB at a time. Returns 0, or a system error
+// number. Called on the loading thread only, with the host's floating-point settings; must not call the library. It
+// must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 typedef int32_t (*inlay_read_fn)(void* user, uint64_t offset, void* into, uint64_t n);
 
 // What went wrong. Owned by the caller, needs no initialisation; every call that takes it writes it, also on success.
@@ -710,7 +712,8 @@ typedef struct inlay_embed_params {
   inlay_embed_flags flags;
   // 0.
   uint32_t reserved;
-  // Called after each step with the tokens that were run, and all that will be. [default none]
+  // Called while texts become tokens, then after each step with the tokens that were run, and all that will be.
+  // [default none]
   inlay_progress_fn progress;
   // Given to progress; unused without it. [default NULL]
   void* progress_user;
@@ -980,7 +983,7 @@ inlay_status inlay_meta_value(const inlay_engine* engine, const char* key, size_
 // Blocks: no.
 // Ownership: Nothing is kept.
 // On error: BUFFER_TOO_SMALL: `*n_tokens` is what is needed, tokens are unspecified.
-// Errors: UNSUPPORTED, BUFFER_TOO_SMALL.
+// Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CANCELLED.
 // Since: 1.0.
 inlay_status inlay_tokenize(const inlay_engine* engine, const char* text, size_t text_len, inlay_tokenize_flags flags,
                             int32_t* tokens, size_t cap, size_t* n_tokens, inlay_error* err);
@@ -1308,7 +1311,7 @@ inlay_status inlay_chat_render(const inlay_engine* engine, const char* conversat
 // Blocks: no.
 // Ownership: Nothing is kept.
 // On error: BUFFER_TOO_SMALL: `*n_tokens` is set, nothing is written.
-// Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
+// Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL, CANCELLED.
 // Since: 1.2.
 inlay_status inlay_chat_tokenize(const inlay_engine* engine, const char* conversation, size_t conversation_len,
                                  const inlay_chat_params* params, int32_t* tokens, size_t cap, size_t* n_tokens,

@@ -320,14 +320,15 @@ pub struct inlay_session {
 /// must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 pub type inlay_log_fn = unsafe extern "C" fn(user: *mut c_void, level: inlay_log_level, text: *const c_char, text_len: usize);
 
-/// Told how far a load, a conversion, a scoring or an embedding is, a load at least once a second. Return non-zero to
-/// cancel it. Called on the calling thread, with the host's floating-point settings; must not call the library. It
-/// must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
+/// Told how far a load, a conversion, a scoring or an embedding is; while files are read or texts become tokens at
+/// least once a second, however slow the reader is. Return non-zero to cancel it. Called on the calling thread, with
+/// the host's floating-point settings; must not call the library. It must not leave by an exception, a panic, longjmp
+/// or pthread_exit; a C++ exception ends the process.
 pub type inlay_progress_fn = unsafe extern "C" fn(user: *mut c_void, n_done: u64, n_total: u64) -> i32;
 
-/// Fills `into` with the model's bytes \[offset, offset + n). Returns 0, or a system error number. Called on the
-/// loading thread only, with the host's floating-point settings; must not call the library. It must not leave by an
-/// exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
+/// Fills `into` with the model's bytes \[offset, offset + n), at most 4 MiB at a time. Returns 0, or a system error
+/// number. Called on the loading thread only, with the host's floating-point settings; must not call the library. It
+/// must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 pub type inlay_read_fn = unsafe extern "C" fn(user: *mut c_void, offset: u64, into: *mut c_void, n: u64) -> i32;
 
 /// What went wrong. Owned by the caller, needs no initialisation; every call that takes it writes it, also on
@@ -994,7 +995,8 @@ pub struct inlay_embed_params {
     pub flags: inlay_embed_flags,
     /// 0.
     pub reserved: u32,
-    /// Called after each step with the tokens that were run, and all that will be. (default none)
+    /// Called while texts become tokens, then after each step with the tokens that were run, and all that will be.
+    /// (default none)
     pub progress: Option<inlay_progress_fn>,
     /// Given to progress; unused without it. (default NULL)
     pub progress_user: *mut c_void,
@@ -1338,7 +1340,7 @@ pub struct Functions {
     /// - Blocks: no.
     /// - Ownership: Nothing is kept.
     /// - On error: BUFFER_TOO_SMALL: `*n_tokens` is what is needed, tokens are unspecified.
-    /// - Errors: UNSUPPORTED, BUFFER_TOO_SMALL.
+    /// - Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CANCELLED.
     /// - Since: 1.0.
     ///
     /// Parameters:
@@ -1852,7 +1854,7 @@ pub struct Functions {
     /// - Blocks: no.
     /// - Ownership: Nothing is kept.
     /// - On error: BUFFER_TOO_SMALL: `*n_tokens` is set, nothing is written.
-    /// - Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
+    /// - Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL, CANCELLED.
     /// - Since: 1.2.
     ///
     /// Parameters:
