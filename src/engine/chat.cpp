@@ -1,8 +1,7 @@
 #include "src/engine/chat.h"
 
-#include <ctime>
-
 #include "src/base/ascii.h"
+#include "src/base/local_time.h"
 #include "src/engine/engine.h"
 #include "src/template/template.h"
 #include "src/template/variables.h"
@@ -49,17 +48,6 @@ void add_tokens(const Tokenizer* tokenizer, Map& variables) {
     for (const std::string& token : special.texts) list.items.push_back(text(token));
     variables.set(text(special.name), Value(std::move(list)));
   }
-}
-
-std::tm local_time() {
-  const std::time_t now = std::time(nullptr);
-  std::tm out{};
-#ifdef _WIN32
-  localtime_s(&out, &now);
-#else
-  localtime_r(&now, &out);
-#endif
-  return out;
 }
 
 }  // namespace

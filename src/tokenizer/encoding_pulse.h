@@ -1,4 +1,4 @@
-// How the work on a long text is ended: from deep inside of it, where the words are.
+// The pulse of the work on a long text, and its end where that says no.
 #pragma once
 
 #include <utility>
@@ -7,25 +7,24 @@
 
 namespace inlay {
 
-// Leaves encode_text(), and becomes the error of encode().
-struct EncodingEnded {
-  Status status;
-};
-
 // Beats once for many small pieces of work.
 class EncodingPulse {
  public:
-  // `n`: bytes, or steps that take about as long as a byte.
-  void work(size_t n) {
+  // `n`: bytes, or steps that take about as long as a byte. False: the work is to end, and what is left of it to be passed over.
+  bool work(size_t n) {
     n_ += n;
-    if (n_ < kWorkOfBeat) return;
-    n_ = 0;
-    if (Status status = Pulse::beat(); !status.ok()) throw EncodingEnded{std::move(status)};
+    if (n_ >= kWorkOfBeat && status_.ok()) {
+      n_ = 0;
+      status_ = Pulse::beat();
+    }
+    return status_.ok();
   }
+  const Status& status() const { return status_; }
 
  private:
   static constexpr size_t kWorkOfBeat = 64 << 10;  // a few milliseconds
   size_t n_ = 0;
+  Status status_;
 };
 
 }  // namespace inlay

@@ -15,12 +15,14 @@
 namespace inlay {
 
 class FragmentTokenizer : public VocabularyTokenizer {
+ public:
+  Status encode(std::string_view text, const EncodeOptions& options, std::vector<int32_t>& out) const final;
+
  protected:
   FragmentTokenizer(Vocabulary vocabulary, bool whole_word_first);
   // To be called once after construction: tables that point into the vocabulary, which no longer moves.
   Status index_added_tokens();
 
-  void encode_text(std::string_view text, const EncodeOptions& options, std::vector<int32_t>& out) const final;
   // Encodes text without added tokens; `after_added`: it follows one or begins the text.
   virtual void encode_fragment(std::string_view text, bool after_added, MergeScratch& scratch,
                                std::vector<int32_t>& out) const = 0;

@@ -12,8 +12,7 @@ class JsonTokenizer final : public VocabularyTokenizer {
   JsonTokenizer(Vocabulary vocabulary, JsonPipeline pipeline)
       : VocabularyTokenizer(std::move(vocabulary)), pipeline_(std::move(pipeline)) {}
 
- private:
-  void encode_text(std::string_view text, const EncodeOptions& options, std::vector<int32_t>& out) const override {
+  Status encode(std::string_view text, const EncodeOptions& options, std::vector<int32_t>& out) const override {
     std::string repaired, normalized;
     text = well_formed(text, repaired);
     Words words(*pipeline_.model, out);
@@ -34,8 +33,10 @@ class JsonTokenizer final : public VocabularyTokenizer {
         },
         token);
     if (options.add_special) add(pipeline_.after);
+    return words.scratch.pulse.status();
   }
 
+ private:
   // The ranges of a part of the text, where they are once it is normalized. Each is as long as what its beginning makes
   // longer; where a normalizer looks further than that, the whole part is one.
   std::vector<TextRange> normalized_ranges(std::string_view raw, size_t at, std::string_view normalized,
@@ -62,8 +63,7 @@ class JsonTokenizer final : public VocabularyTokenizer {
   struct Words final : PartSink {
     Words(const TextModel& m, std::vector<int32_t>& o) : model(m), out(o) {}
     void take(const TextPart& part) override {
-      scratch.pulse.work(part.text.size());
-      model.append(part.text, scratch, out);
+      if (scratch.pulse.work(part.text.size())) model.append(part.text, scratch, out);
     }
     const TextModel& model;
     std::vector<int32_t>& out;

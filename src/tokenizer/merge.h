@@ -78,7 +78,7 @@ class LongWordMerger {
       s_.previous[i] = i - 1;  // kNone for the first
       s_.next[i] = i + 1 < n ? i + 1 : kNone;
       add_candidate(i);
-      s_.pulse.work(1);
+      if (!s_.pulse.work(1)) return;
     }
     std::make_heap(s_.heap.begin(), s_.heap.end(), later);
     while (!s_.heap.empty()) {
@@ -86,7 +86,7 @@ class LongWordMerger {
       const MergeScratch::Candidate candidate = s_.heap.back();
       s_.heap.pop_back();
       apply(candidate);
-      s_.pulse.work(1);
+      if (!s_.pulse.work(1)) return;
     }
     std::erase_if(s_.symbols, [](const Symbol& symbol) { return symbol.begin == symbol.end; });
   }

@@ -2,7 +2,6 @@
 
 #include "src/formats/text.h"
 #include "src/tokenizer/charsmap.h"
-#include "src/tokenizer/encoding_pulse.h"
 #include "src/tokenizer/normalization.h"
 #include "src/tokenizer/regex.h"
 #include "src/tokenizer/unicode_class.h"
@@ -241,9 +240,7 @@ Status Normalizer::add(const JsonValue& json) {
 
 std::string_view Normalizer::apply(std::string_view text, std::string& storage) const {
   std::string next;
-  EncodingPulse pulse;
   for (const auto& step : steps_) {
-    pulse.work(text.size());
     next.clear();
     next.reserve(text.size() + 16);
     step->apply(text, next);

@@ -106,7 +106,7 @@ void UnigramModel::append_part(std::string_view word, EncodingPulse& pulse, std:
   std::vector<Place> places(word.size() + 1);
   for (uint32_t at = 0; at < word.size(); at += decode_utf8(word.data() + at).n_bytes) {
     reach(word, at, places);
-    pulse.work(1);
+    if (!pulse.work(1)) return;
   }
   std::vector<uint32_t> ends;
   for (auto at = static_cast<uint32_t>(word.size()); at > 0; at = places[at].from) ends.push_back(at);

@@ -1,17 +1,6 @@
 #include "src/tokenizer/vocabulary_tokenizer.h"
 
-#include "src/tokenizer/encoding_pulse.h"
-
 namespace inlay {
-
-Status VocabularyTokenizer::encode(std::string_view text, const EncodeOptions& options, std::vector<int32_t>& out) const {
-  try {
-    encode_text(text, options, out);
-    return {};
-  } catch (EncodingEnded& ended) {
-    return std::move(ended.status);
-  }
-}
 
 Status VocabularyTokenizer::decode(std::span<const int32_t> ids, const DecodeOptions& options, std::string& out) const {
   for (size_t i = 0; i < ids.size(); ++i)

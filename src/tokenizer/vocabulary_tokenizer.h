@@ -11,7 +11,6 @@ namespace inlay {
 
 class VocabularyTokenizer : public Tokenizer {
  public:
-  Status encode(std::string_view text, const EncodeOptions& options, std::vector<int32_t>& out) const final;
   Status decode(std::span<const int32_t> ids, const DecodeOptions& options, std::string& out) const final;
 
   int32_t n_tokens() const final { return vocabulary_.size(); }
@@ -30,10 +29,6 @@ class VocabularyTokenizer : public Tokenizer {
 
  protected:
   explicit VocabularyTokenizer(Vocabulary vocabulary) : vocabulary_(std::move(vocabulary)) {}
-
-  // Throws what beat() does.
-  virtual void encode_text(std::string_view text, const EncodeOptions& options, std::vector<int32_t>& out) const = 0;
-
   Vocabulary vocabulary_;  // changes only while the tokenizer is made
 };
 
