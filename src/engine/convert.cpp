@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/base/files.h"
+#include "src/base/held_folder.h"
 #include "src/base/host_limits.h"
 #include "src/base/printable.h"
 #include "src/base/thread_pool.h"
@@ -197,6 +198,8 @@ Status check_target(const std::string& from, const std::string& to, const Checkp
 
 Status convert_to_gguf(const std::string& from, const std::string& to, const ConvertOptions& options) {
   ProgressReport report(options.progress, kStopped);
+  const HeldFolder folder(from);
+  const HeldFolder::Use use(&folder);
   INLAY_ASSIGN(const Checkpoint checkpoint, open_checkpoint(from));
   INLAY_TRY(check_target(from, to, checkpoint));
   INLAY_ASSIGN(const Model model, Model::from_checkpoint(checkpoint));

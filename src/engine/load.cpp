@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "src/base/format.h"
+#include "src/base/held_folder.h"
 #include "src/base/thread.h"
 #include "src/engine/chat.h"
 #include "src/engine/engine.h"
@@ -178,6 +179,8 @@ Engine::~Engine() = default;
 Result<std::shared_ptr<Engine>> Engine::load(const std::string& path, const EngineOptions& options) {
   LoadTimes times;
   ProgressReport report(options.progress, kCancelled);
+  const HeldFolder folder(path);
+  const HeldFolder::Use use(&folder);
   return assemble(open_checkpoint(path), options, times, report);
 }
 
@@ -188,6 +191,8 @@ Result<std::shared_ptr<Engine>> Engine::load(std::unique_ptr<ByteSource> source,
 }
 
 Result<EngineInfo> Engine::plan_memory(const std::string& path, const EngineOptions& options) {
+  const HeldFolder folder(path);
+  const HeldFolder::Use use(&folder);
   INLAY_ASSIGN(const Checkpoint checkpoint, open_checkpoint(path));
   INLAY_ASSIGN(const Model model, settle_model(checkpoint, options));
   INLAY_ASSIGN(const Plan plan, build_plan(model, context_length(options, model.spec())));
@@ -227,7 +232,10 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
   times.mark("header");
   // Beside the start of the device and the weights; where the system gives no thread, after them.
   Task<decltype(load_tokenizer(checkpoint, model.spec(), options))> tokenizer(
-      "inlay-tokenizer", [&] { return load_tokenizer(checkpoint, model.spec(), options); });
+      "inlay-tokenizer", [&, folder = HeldFolder::used()] {
+        const HeldFolder::Use use(folder);
+        return load_tokenizer(checkpoint, model.spec(), options);
+      });
   INLAY_ASSIGN(const Placement placement, place(plan, options));
   INLAY_TRY(check_memory(placement));
   times.mark("placement", placement.times);

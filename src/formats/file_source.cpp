@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/base/held_folder.h"
 #include "src/base/pulse.h"
 #include "src/base/system_error.h"
 #include "src/formats/checkpoint.h"
@@ -17,7 +18,7 @@
 
 #include <cerrno>
 
-#include "src/formats/descriptor.h"
+#include "src/base/descriptor.h"
 #endif
 
 namespace inlay {
@@ -40,7 +41,7 @@ Status last_error(const std::string& path, const char* action) {
 
 // Shared as files are elsewhere: while it is read, others may write to it, rename it, delete it and put another in its place.
 Result<File> open(const std::string& path) {
-  INLAY_ASSIGN(const std::wstring name, wide_path(path));
+  INLAY_ASSIGN(const std::wstring name, wide_path(HeldFolder::place_of(path)));
   constexpr DWORD kShared = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
   File file(CreateFileW(name.c_str(), GENERIC_READ, kShared, nullptr, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr));
   if (file) return file;
@@ -91,9 +92,10 @@ Status last_error(const std::string& path, const char* action) {
 
 // File systems of networks let signals interrupt it.
 int open_to_read(const std::string& path) {
+  const HeldFolder::Place place = HeldFolder::place_of(path);
   for (;;) {
     // O_NONBLOCK so that a FIFO is refused later instead of blocking here; it changes nothing for regular files.
-    const int fd = above_standard_streams(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    const int fd = above_standard_streams(::openat(place.folder, place.name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (fd >= 0 || errno != EINTR) return fd;
   }
 }
