@@ -94,7 +94,7 @@ else()
     set(own ${PROJECT_BINARY_DIR}/mimalloc/libmimalloc.a)
     file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/mimalloc)
     execute_process(COMMAND ${CMAKE_OBJCOPY} --redefine-sym getenv=inlay_no_getenv --redefine-sym environ=inlay_no_environ
-                            --redefine-sym __environ=inlay_no_environ ${INLAY_MIMALLOC_ARCHIVE} ${own} COMMAND_ERROR_IS_FATAL ANY)
+                            --redefine-sym __environ=inlay_no_environment ${INLAY_MIMALLOC_ARCHIVE} ${own} COMMAND_ERROR_IS_FATAL ANY)
     target_compile_definitions(inlay_operator_new PRIVATE INLAY_NO_ENVIRONMENT)
     target_link_libraries(inlay_private_allocator INTERFACE ${own} Threads::Threads)
     target_link_options(inlay_private_allocator INTERFACE -Wl,--exclude-libs,ALL)

@@ -483,8 +483,8 @@ namespace Inlay.Raw
         /// <summary>Sessions that may exist at a time, at most 1024. [default 8]</summary>
         public int max_sessions;
         /// <summary>Threads that compute, the calling one included, at most 1024; on CUDA they load the weights. REFERENCE
-        /// computes on one, and the log says so. [default all processors that the process may use: affinity and CPU
-        /// quota]</summary>
+        /// computes on one, and the log says so. [default all processors that the calling thread may use: its affinity, and
+        /// the CPU quota of the process]</summary>
         public int n_threads;
         /// <summary>Size of the KV pool that the sessions share; the log says where they cannot use all of it. Layers with
         /// a sliding window take of it what the windows of all sessions need, at most. [bytes, default max_sessions x
@@ -1734,7 +1734,9 @@ namespace Inlay.Raw
         }
 
         /// <summary>Asks a session to stop. A prefill under way ends with CANCELLED after its chunk; otherwise the
-        /// session's next step, or its next prefill, sees the request, once. NULL is allowed.</summary>
+        /// session's next step, or its next prefill, sees the request, once. NULL is allowed. It may be called from a
+        /// signal handler: it takes no lock and no memory. The session must not be freed meanwhile, also not by the thread
+        /// that the signal interrupts.</summary>
         /// <param name="session">The session. May be null.</param>
         /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. Since: 1.0.</remarks>
         public void inlay_session_cancel(IntPtr session)

@@ -1031,7 +1031,8 @@ type LoadParams struct {
 	// Sessions that may exist at a time, at most 1024. [default 8]
 	MaxSessions int32
 	// Threads that compute, the calling one included, at most 1024; on CUDA they load the weights. REFERENCE computes
-	// on one, and the log says so. [default all processors that the process may use: affinity and CPU quota]
+	// on one, and the log says so. [default all processors that the calling thread may use: its affinity, and the CPU
+	// quota of the process]
 	NThreads int32
 	// Size of the KV pool that the sessions share; the log says where they cannot use all of it. Layers with a
 	// sliding window take of it what the windows of all sessions need, at most. [bytes, default max_sessions x
@@ -1915,7 +1916,9 @@ func SessionCopyLogits(session *Session, logits *float32, cap_ uintptr, needed *
 }
 
 // SessionCancel is inlay_session_cancel. Asks a session to stop. A prefill under way ends with CANCELLED after its
-// chunk; otherwise the session's next step, or its next prefill, sees the request, once. NULL is allowed.
+// chunk; otherwise the session's next step, or its next prefill, sees the request, once. NULL is allowed. It may be
+// called from a signal handler: it takes no lock and no memory. The session must not be freed meanwhile, also not by
+// the thread that the signal interrupts.
 //
 //   - session: The session.
 //   - Thread: any.

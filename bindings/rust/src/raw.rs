@@ -484,8 +484,8 @@ pub struct inlay_load_params {
     /// Sessions that may exist at a time, at most 1024. (default 8)
     pub max_sessions: i32,
     /// Threads that compute, the calling one included, at most 1024; on CUDA they load the weights. REFERENCE
-    /// computes on one, and the log says so. (default all processors that the process may use: affinity and CPU
-    /// quota)
+    /// computes on one, and the log says so. (default all processors that the calling thread may use: its affinity,
+    /// and the CPU quota of the process)
     pub n_threads: i32,
     /// Size of the KV pool that the sessions share; the log says where they cannot use all of it. Layers with a
     /// sliding window take of it what the windows of all sessions need, at most. (bytes, default max_sessions x
@@ -1514,7 +1514,9 @@ pub struct Functions {
     /// - `needed`: n_vocab. (values, may be null)
     pub inlay_session_copy_logits: unsafe extern "C" fn(session: *mut inlay_session, logits: *mut f32, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
     /// Asks a session to stop. A prefill under way ends with CANCELLED after its chunk; otherwise the session's next
-    /// step, or its next prefill, sees the request, once. NULL is allowed.
+    /// step, or its next prefill, sees the request, once. NULL is allowed. It may be called from a signal handler: it
+    /// takes no lock and no memory. The session must not be freed meanwhile, also not by the thread that the signal
+    /// interrupts.
     ///
     /// - Thread: any.
     /// - Blocks: no.

@@ -94,7 +94,7 @@ char* inlay_no_getenv(const char* name);
 char* inlay_no_getenv(const char*) { return nullptr; }
 extern char* inlay_no_variables[1];
 char* inlay_no_variables[1] = {nullptr};
-extern char** inlay_no_environ;
-char** inlay_no_environ = inlay_no_variables;
+extern char **inlay_no_environ, **inlay_no_environment;
+char **inlay_no_environ = inlay_no_variables, **inlay_no_environment = inlay_no_variables;
 }
 #endif
