@@ -15,9 +15,13 @@ PREFACE = """\
 //   INLAY_INVALID_ARGUMENT, INLAY_OUT_OF_MEMORY or INLAY_INTERNAL besides the errors that it names.
 // - Thread: `any` may be called from any thread at any time; exclusive(x) while no other call uses x, apart from those of class
 //   `any`. A second call on a session returns INLAY_BUSY and changes nothing; in a step of several sessions the event of that one
-//   says so. Freeing waits for no call: one that is under way goes on to its end. No state belongs to a thread.
+//   says so. Freeing waits for no call: one that is under way goes on to its end, but for
+//   long texts: where the engine is freed while they become tokens, the call ends with INLAY_CANCELLED. No state belongs to a thread.
 // - fork(): in the child, calls on handles that the parent made return INLAY_INVALID_STATE, and freeing them does nothing. It may
-//   load its own, on the CPU: no child of a process that used CUDA can.
+//   load its own, on the CPU, and call everything on that, whatever the parent's other threads were in at the fork. No child of a
+//   process that used CUDA can. In a child of vfork() nothing may be called.
+// - The process may end (exit, a return from main) while other threads are in calls: what they use stays until the process is gone.
+// - Signal handlers may call inlay_session_cancel, and nothing else.
 // - Structs: zero everything, then set struct_size. Zero is the default of every field. A shorter struct of an older header is
 //   fine; of a newer one the fields that the library does not know must be zero in, and come back as zero.
 // - Strings in: UTF-8 with a length, SIZE_MAX if a zero ends it. Strings out: the caller's buffer; a NULL buffer of size 0 asks for
@@ -33,7 +37,11 @@ PREFACE = """\
 // - A call takes at most 96 KiB of its thread's stack; inlay_prefill, inlay_decode_step and inlay_decode_slice take 48. What
 //   callbacks and a GPU's driver take comes on top.
 // - Threads of the library are named inlay-..., have a stack of 1 MiB, take no signal that is meant for the host, and start with the
-//   niceness and the affinity of the thread that made the call.
+//   scheduling class and priority, the niceness and the affinity of the thread that made the call: for those that compute, the load.
+//   They wait a moment for work without sleeping; under a real-time class they may keep lower threads from the processor meanwhile.
+// - Files: a model's folder is opened once, and all of its files found in that one, wherever its path leads meanwhile. A file that is
+//   written to while it is read is an INLAY_IO; it is told by its size and its time of last write, as finely as the file system has
+//   them. A file that is written appears in its place when it is whole, with the time of its writing.
 """
 
 

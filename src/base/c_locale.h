@@ -2,6 +2,8 @@
 #pragma once
 
 #include <locale.h>
+
+#include <atomic>
 #if defined(__APPLE__)
 #include <xlocale.h>
 #endif
@@ -46,7 +48,9 @@ class CLocale {
  private:
   // Never freed: the C library keeps this one itself and hands out the same object each time.
   static locale_t c_locale() {
-    static const locale_t c = ::newlocale(LC_ALL_MASK, "C", nullptr);
+    static constinit std::atomic<locale_t> made{nullptr};
+    locale_t c = made.load(std::memory_order_relaxed);
+    if (!c) made.store(c = ::newlocale(LC_ALL_MASK, "C", nullptr), std::memory_order_relaxed);
     return c;
   }
   locale_t before_;

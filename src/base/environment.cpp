@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "src/base/made_once.h"
 #include "src/base/wide_path.h"
 
 namespace inlay {
@@ -23,8 +24,8 @@ std::string variable(const char* name) {
 }  // namespace
 
 const Environment& environment() {
-  static const Environment read{.cublas_directory = variable("INLAY_CUBLAS_DIR")};
-  return read;
+  static constinit MadeOnce<Environment> read;
+  return read.get([] { return Environment{.cublas_directory = variable("INLAY_CUBLAS_DIR")}; });
 }
 
 }  // namespace inlay

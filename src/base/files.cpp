@@ -1,6 +1,7 @@
 #include "src/base/files.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +12,8 @@
 #include <optional>
 #include <string_view>
 
+#include "src/base/descriptor.h"
+#include "src/base/held_folder.h"
 #include "src/base/system_error.h"
 
 namespace inlay {
@@ -21,7 +24,8 @@ bool is_absent(int number) { return number == ENOENT || number == ENOTDIR; }
 // None where there is nothing.
 Result<std::optional<struct stat>> look_at(const std::string& path) {
   struct stat info {};
-  if (::stat(path.c_str(), &info) == 0) return std::optional(info);
+  const HeldFolder::Place place = HeldFolder::place_of(path);
+  if (::fstatat(place.folder, place.name.c_str(), &info, 0) == 0) return std::optional(info);
   if (is_absent(errno)) return std::optional<struct stat>();
   return system_error(errno, "%s: cannot open the file", path.c_str());
 }
@@ -66,10 +70,14 @@ std::string folder_part(const std::string& path) {
 Result<std::vector<std::string>> names_in(const std::string& folder) {
   std::vector<std::string> names;
   const auto close = [](DIR* opened) { ::closedir(opened); };
-  const std::unique_ptr<DIR, decltype(close)> opened(::opendir(folder.c_str()), close);
+  const HeldFolder::Place place = HeldFolder::place_of(folder);
+  const int fd = above_standard_streams(::openat(place.folder, place.name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::unique_ptr<DIR, decltype(close)> opened(fd >= 0 ? ::fdopendir(fd) : nullptr, close);
   if (!opened) {
-    if (is_absent(errno)) return names;
-    return system_error(errno, "%s: cannot read the folder", folder.c_str());
+    const int number = errno;
+    if (fd >= 0) ::close(fd);
+    if (is_absent(number)) return names;
+    return system_error(number, "%s: cannot read the folder", folder.c_str());
   }
   for (;;) {
     errno = 0;

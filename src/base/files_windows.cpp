@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "src/base/held_folder.h"
 #include "src/base/system_error.h"
 #include "src/base/wide_path.h"
 #include "src/base/windows_api.h"
@@ -17,7 +18,7 @@ bool is_absent(DWORD number) {
 
 // None where there is nothing.
 Result<std::optional<BY_HANDLE_FILE_INFORMATION>> look_at(const std::string& path) {
-  INLAY_ASSIGN(const std::wstring name, wide_path(path));
+  INLAY_ASSIGN(const std::wstring name, wide_path(HeldFolder::place_of(path)));
   // Asks for no right to read, and takes folders.
   const Handle file(CreateFileW(name.c_str(), 0, kShared, nullptr, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr));
   BY_HANDLE_FILE_INFORMATION info;
@@ -37,7 +38,7 @@ struct Search {
 }  // namespace
 
 Result<PathKind> kind_of_path(const std::string& path) {
-  INLAY_ASSIGN(const std::wstring name, wide_path(path));
+  INLAY_ASSIGN(const std::wstring name, wide_path(HeldFolder::place_of(path)));
   const DWORD attributes = GetFileAttributesW(name.c_str());
   if (attributes == INVALID_FILE_ATTRIBUTES) {
     const DWORD number = GetLastError();
@@ -69,7 +70,7 @@ std::string folder_part(const std::string& path) {
 
 Result<std::vector<std::string>> names_in(const std::string& folder) {
   std::vector<std::string> names;
-  INLAY_ASSIGN(std::wstring pattern, wide_path(folder));
+  INLAY_ASSIGN(std::wstring pattern, wide_path(HeldFolder::place_of(folder)));
   pattern += pattern.ends_with(L'\\') ? L"*" : L"\\*";
   WIN32_FIND_DATAW found;
   const Search search{FindFirstFileW(pattern.c_str(), &found)};

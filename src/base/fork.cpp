@@ -12,12 +12,15 @@ namespace inlay {
 namespace {
 
 std::atomic<uint32_t> generation{0};
+std::atomic<bool> watched{false};
+
+// While the library is opened, so that each process knows whether it is a child. Where that fails, the first load tries again.
+[[maybe_unused]] const bool watched_at_first = watch_forks().ok();
 
 }  // namespace
 
 Status watch_forks() {
 #ifndef _WIN32
-  static std::atomic<bool> watched{false};
   if (watched.exchange(true)) return {};
   const int code = pthread_atfork(nullptr, nullptr, [] { generation.fetch_add(1, std::memory_order_relaxed); });
   if (code != 0) {

@@ -7,10 +7,11 @@
 
 namespace inlay {
 
-// Before the first answer of fork_generation() that matters. OUT_OF_MEMORY where the system cannot note it.
+// Done while the library is opened; again before the first answer of fork_generation() that matters. OUT_OF_MEMORY where the system
+// cannot note it.
 Status watch_forks();
 
-// Forks between the process in which watch_forks() was first called and this one. A read of memory.
+// Forks between the process that opened the library and this one. A read of memory.
 uint32_t fork_generation();
 
 }  // namespace inlay

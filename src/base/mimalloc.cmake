@@ -1,5 +1,6 @@
 # Target inlay_private_allocator, which only the shared library links: operator new and delete on a mimalloc of its own.
-# mimalloc is compiled in or taken from a static archive, hidden, and must not define malloc: the host keeps its own.
+# mimalloc is compiled in or taken from a static archive, hidden, and must not define malloc: the host keeps its own. It reads no
+# variables of the environment: MIMALLOC_... are meant for an allocator of the host's.
 # Without mimalloc, and when sanitizing, the target is empty and the library uses the system's allocator. Where one was wanted
 # but not found, build/PRESET/without_mimalloc.txt says so: the scripts show it at their end.
 set(INLAY_MIMALLOC AUTO CACHE STRING "Allocator of the shared library: ON mimalloc, OFF the system's, AUTO mimalloc if found")
@@ -89,6 +90,13 @@ else()
   if(INLAY_MIMALLOC_ARCHIVE)
     message(STATUS "Inlay allocator: mimalloc, ${INLAY_MIMALLOC_ARCHIVE}")
     target_include_directories(inlay_operator_new SYSTEM PRIVATE ${INLAY_MIMALLOC_HEADERS})
+    # A copy, which asks operator_new.cpp for the environment: that is empty.
+    set(own ${PROJECT_BINARY_DIR}/mimalloc/libmimalloc.a)
+    file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/mimalloc)
+    execute_process(COMMAND ${CMAKE_OBJCOPY} --redefine-sym getenv=inlay_no_getenv --redefine-sym environ=inlay_no_environ
+                            --redefine-sym __environ=inlay_no_environment ${INLAY_MIMALLOC_ARCHIVE} ${own} COMMAND_ERROR_IS_FATAL ANY)
+    target_compile_definitions(inlay_operator_new PRIVATE INLAY_NO_ENVIRONMENT)
+    set(INLAY_MIMALLOC_ARCHIVE ${own})
     target_link_libraries(inlay_private_allocator INTERFACE ${INLAY_MIMALLOC_ARCHIVE} Threads::Threads)
     target_link_options(inlay_private_allocator INTERFACE -Wl,--exclude-libs,ALL)
   elseif(INLAY_MIMALLOC_SOURCE)
@@ -98,7 +106,7 @@ else()
     # be loaded by dlopen, whatever is left of the program's static TLS.
     add_library(inlay_mimalloc OBJECT ${INLAY_MIMALLOC_SOURCE}/src/static.c)
     target_include_directories(inlay_mimalloc SYSTEM PRIVATE ${INLAY_MIMALLOC_SOURCE}/include)
-    target_compile_definitions(inlay_mimalloc PRIVATE NDEBUG)
+    target_compile_definitions(inlay_mimalloc PRIVATE NDEBUG MI_NO_GETENV)
     target_compile_options(inlay_mimalloc PRIVATE -w -ftls-model=local-dynamic ${INLAY_TLS_CALLS} -fno-builtin-malloc)
     target_link_libraries(inlay_private_allocator INTERFACE $<TARGET_OBJECTS:inlay_mimalloc> Threads::Threads)
   elseif(INLAY_MIMALLOC_ROOT)

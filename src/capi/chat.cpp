@@ -1,5 +1,6 @@
 #include "src/engine/chat.h"
 
+#include "src/base/pulse.h"
 #include "src/capi/guard.h"
 #include "src/capi/handles.h"
 
@@ -48,6 +49,7 @@ inlay_status inlay_chat_tokenize(const inlay_engine* engine, const char* convers
     INLAY_TRY(check_not_null(n_tokens, "n_tokens"));
     if (cap != 0) INLAY_TRY(check_not_null(tokens, "tokens"));
     *n_tokens = 0;
+    const Pulse pulse([engine](uint64_t) { return check_not_freed(*engine); });
     INLAY_ASSIGN(const std::vector<int32_t> ids, tokenize_chat(*engine->engine, given.conversation, given.options));
     INLAY_TRY(engine->engine->check_tokens(ids));
     return write_tokens(ids, tokens, cap, n_tokens);

@@ -4,6 +4,7 @@
 #include "src/base/host_call.h"
 #include "src/capi/guard.h"
 #include "src/capi/handles.h"
+#include "src/engine/progress_report.h"
 
 namespace inlay::capi {
 namespace {
@@ -47,7 +48,7 @@ Result<std::span<const int32_t>> read_input(const Engine& engine, const inlay_em
   if (has_tokens) return read_tokens(input.tokens, input.n_tokens, name.c_str());
   INLAY_ASSIGN(const std::string_view text, read_text(input.text, input.text_len, name.c_str()));
   if (!engine.tokenizer()) return error(Code::unsupported, "%s: the model has no tokenizer", name.c_str());
-  engine.tokenizer()->encode(text, {}, made);
+  INLAY_TRY(engine.tokenizer()->encode(text, {}, made));
   return std::span<const int32_t>(made);
 }
 
@@ -79,6 +80,11 @@ inlay_status inlay_embed(const inlay_engine* engine, const inlay_embed_input* in
     }
     std::vector<std::vector<int32_t>> made(n_inputs);
     std::vector<std::span<const int32_t>> texts;
+    ProgressReport report(options.progress, kEmbeddingStopped);
+    const Pulse pulse([&](uint64_t n) -> Status {
+      INLAY_TRY(check_not_freed(*engine));
+      return report.beat(n);
+    });
     for (size_t i = 0; i < n_inputs; ++i) {
       inlay_embed_input input;
       INLAY_TRY(read_element(inputs, i, input_stride, "an element of inputs", input));

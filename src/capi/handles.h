@@ -35,6 +35,7 @@ class Users {
   // After enter(): false where another call has the handle for itself.
   bool claim() { return (state_.fetch_or(kClaimed, std::memory_order_acquire) & kClaimed) == 0; }
   void unclaim() { state_.fetch_and(~kClaimed, std::memory_order_release); }
+  bool is_freed() const { return (state_.load(std::memory_order_relaxed) & kFreed) != 0; }
   // Whether the handle is to be deleted.
   [[nodiscard]] bool leave() { return state_.fetch_sub(kOne, std::memory_order_acq_rel) == (kOne | kFreed); }
   [[nodiscard]] bool free() {
@@ -142,6 +143,11 @@ void free_handle(T* handle) {
   if (!is_live(handle) || handle->shared->of_fork != fork_generation()) return;
   const FloatEnvironment environment;
   if (handle->users.free()) delete handle;
+}
+
+// CANCELLED once the engine is freed: what nobody can want any more need not go on.
+inline Status check_not_freed(const inlay_engine& engine) {
+  return engine.users.is_freed() ? error(Code::cancelled, "the engine was freed while text became tokens") : Status{};
 }
 
 // The engine's parameters in the C structs' words; zero means default.

@@ -274,8 +274,12 @@ inlay_status inlay_session_view_logits(inlay_session* session, inlay_logits* vie
 }
 
 void inlay_session_cancel(const inlay_session* session) {
-  Use<inlay_session> use;
-  if (use.begin(session, "session").ok()) session->session->cancel();
+  // In a signal handler nothing may be taken: not the memory of an error, nor that of the thread's variables.
+  if (!is_live(session)) return;
+  auto* const own = const_cast<inlay_session*>(session);
+  if (!own->users.enter()) return;
+  if (own->shared->of_fork == fork_generation()) own->session->cancel();
+  if (own->users.leave()) delete own;
 }
 
 inlay_status inlay_session_cancel_generation(const inlay_session* session, uint64_t generation, inlay_error* err) {

@@ -1,3 +1,4 @@
+#include "src/base/pulse.h"
 #include "src/capi/guard.h"
 #include "src/capi/handles.h"
 
@@ -35,12 +36,13 @@ inlay_status inlay_tokenize(const inlay_engine* engine, const char* text, size_t
     INLAY_TRY(check_flags(flags, INLAY_TOKENIZE_NO_BOS_EOS | INLAY_TOKENIZE_PARSE_SPECIAL, "flags"));
     INLAY_TRY(check_not_null(n_tokens, "n_tokens"));
     if (cap != 0) INLAY_TRY(check_not_null(tokens, "tokens"));
-    std::vector<int32_t> ids;
-    tokenizer->encode(input,
-                      {.add_special = (flags & INLAY_TOKENIZE_NO_BOS_EOS) == 0,
-                       .parse_special = (flags & INLAY_TOKENIZE_PARSE_SPECIAL) != 0},
-                      ids);
     *n_tokens = 0;
+    const Pulse pulse([engine](uint64_t) { return check_not_freed(*engine); });
+    std::vector<int32_t> ids;
+    INLAY_TRY(tokenizer->encode(input,
+                                {.add_special = (flags & INLAY_TOKENIZE_NO_BOS_EOS) == 0,
+                                 .parse_special = (flags & INLAY_TOKENIZE_PARSE_SPECIAL) != 0},
+                                ids));
     INLAY_TRY(engine->engine->check_tokens(ids));
     warn_of_two_bos(*engine, *tokenizer, ids);
     return write_tokens(ids, tokens, cap, n_tokens);

@@ -1,8 +1,7 @@
 #include "src/engine/chat.h"
 
-#include <ctime>
-
 #include "src/base/ascii.h"
+#include "src/base/local_time.h"
 #include "src/engine/engine.h"
 #include "src/template/template.h"
 #include "src/template/variables.h"
@@ -51,17 +50,6 @@ void add_tokens(const Tokenizer* tokenizer, Map& variables) {
   }
 }
 
-std::tm local_time() {
-  const std::time_t now = std::time(nullptr);
-  std::tm out{};
-#ifdef _WIN32
-  localtime_s(&out, &now);
-#else
-  localtime_r(&now, &out);
-#endif
-  return out;
-}
-
 }  // namespace
 
 ChatTemplates::ChatTemplates(const Metadata& metadata)
@@ -108,7 +96,7 @@ Result<std::vector<int32_t>> tokenize_chat(const Engine& engine, std::string_vie
   for (const tmpl::Span& span : text.foreign) plain.push_back({span.begin, span.end});
   std::vector<int32_t> out;
   const Tokenizer& tokenizer = *engine.tokenizer();
-  tokenizer.encode(text.bytes, {.add_special = false, .parse_special = true, .plain = plain}, out);
+  INLAY_TRY(tokenizer.encode(text.bytes, {.add_special = false, .parse_special = true, .plain = plain}, out));
   const bool lacks_bos = !options.source && tokenizer.adds_bos() && (out.empty() || out.front() != tokenizer.bos());
   if (lacks_bos) out.insert(out.begin(), tokenizer.bos());
   return out;

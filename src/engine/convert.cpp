@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "src/base/files.h"
+#include "src/base/held_folder.h"
 #include "src/base/host_limits.h"
 #include "src/base/printable.h"
 #include "src/base/thread_pool.h"
+#include "src/engine/progress_report.h"
 #include "src/formats/gguf_writer.h"
 #include "src/formats/metadata_builder.h"
 #include "src/model/hf_folder.h"
@@ -20,7 +22,8 @@
 namespace inlay {
 namespace {
 
-constexpr int64_t kElementsAtOnce = 16 << 20, kElementsOfThread = 1 << 16;
+constexpr int64_t kElementsAtOnce = 2 << 20, kElementsOfThread = 1 << 16;
+constexpr const char* kStopped = "the conversion was stopped";
 constexpr uint32_t kQuantizationVersion = 2;  // of ggml's block formats
 
 // One tensor on its way.
@@ -49,10 +52,11 @@ void add_to_floats(float added, int64_t n, std::byte* floats) {
 
 class Converter {
  public:
-  Converter(const Checkpoint& checkpoint, const Model& model, const ConvertOptions& options)
+  Converter(const Checkpoint& checkpoint, const Model& model, const ConvertOptions& options, ProgressReport& report)
       : checkpoint_(checkpoint),
         model_(model),
         options_(options),
+        report_(report),
         recipe_(recipe_of(options.type)),
         pool_(options.n_threads > 0 ? options.n_threads : default_threads()),
         losses_(static_cast<size_t>(pool_.size())) {}
@@ -60,6 +64,7 @@ class Converter {
   Status run(const std::string& to) {
     INLAY_TRY(pool_.status());
     INLAY_TRY(plan());
+    report_.expect(n_total_, n_total_);
     INLAY_ASSIGN(const Metadata keys, metadata());
     INLAY_ASSIGN(GgufWriter writer, GgufWriter::create(to, keys, tensors_));
     for (const Job& job : jobs_) INLAY_TRY(write(job, writer));
@@ -131,8 +136,7 @@ class Converter {
       INLAY_TRY(convert_rows(job, begin, n_rows));
       INLAY_TRY(writer.append(out_));
       n_done_ += in_.size();
-      if (options_.progress && !options_.progress(n_done_, n_total_))
-        return error(Code::cancelled, "the conversion was stopped");
+      if (!report_.tell(n_done_)) return error(Code::cancelled, kStopped);
     }
     checkpoint_.discard(*job.from);
     ConversionLoss loss;
@@ -166,6 +170,7 @@ class Converter {
   const Checkpoint& checkpoint_;
   const Model& model_;
   const ConvertOptions& options_;
+  ProgressReport& report_;
   const Recipe& recipe_;
   ThreadPool pool_;
   std::vector<ConversionLoss> losses_;  // of each thread, in one tensor
@@ -198,10 +203,13 @@ Status check_target(const std::string& from, const std::string& to, const Checkp
 }  // namespace
 
 Status convert_to_gguf(const std::string& from, const std::string& to, const ConvertOptions& options) {
+  ProgressReport report(options.progress, kStopped);
+  const HeldFolder folder(from);
+  const HeldFolder::Use use(&folder);
   INLAY_ASSIGN(const Checkpoint checkpoint, open_checkpoint(from));
   INLAY_TRY(check_target(from, to, checkpoint));
   INLAY_ASSIGN(const Model model, Model::from_checkpoint(checkpoint));
-  return Converter(checkpoint, model, options).run(to);
+  return Converter(checkpoint, model, options, report).run(to);
 }
 
 }  // namespace inlay

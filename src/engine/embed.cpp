@@ -86,7 +86,7 @@ Status embed(Engine& engine, std::span<const std::span<const int32_t>> texts, co
   for (const auto& text : texts) n_total += text.size();
   const auto tell = [&](size_t n_tokens) -> Status {
     n_done += n_tokens;
-    if (options.progress && !options.progress(n_done, n_total)) return error(Code::cancelled, "the embedding was stopped");
+    if (options.progress && !options.progress(n_done, n_total)) return error(Code::cancelled, kEmbeddingStopped);
     return {};
   };
   for (size_t i = 0; i < texts.size();) {

@@ -12,10 +12,12 @@ namespace inlay {
 
 class Engine;
 
+inline constexpr const char* kEmbeddingStopped = "the embedding was stopped";
+
 struct EmbedOptions {
   std::optional<Pooling> pooling = {};  // none: the model's own
   bool normalize = false;
-  // Told after each step the tokens that were run, and all; false stops with CANCELLED.
+  // Told after each step the tokens that were run, and all; false stops with CANCELLED, whose message is kEmbeddingStopped.
   std::function<bool(uint64_t n_done, uint64_t n_total)> progress = {};
 };
 

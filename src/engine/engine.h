@@ -29,6 +29,7 @@
 namespace inlay {
 
 class Engine;
+class ProgressReport;
 class Session;
 
 enum class FinishReason : int32_t { none = 0, end_of_generation = 1, stop_string = 2, max_tokens = 3, cancelled = 4, stop_token = 5, context_full = 6 };
@@ -244,7 +245,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
     std::vector<StepEvent> events;
   };
   explicit Engine(Parts parts);
-  static Result<std::shared_ptr<Engine>> assemble(Result<Checkpoint> checkpoint, const EngineOptions& options, LoadTimes& times);
+  static Result<std::shared_ptr<Engine>> assemble(Result<Checkpoint> checkpoint, const EngineOptions& options, LoadTimes& times,
+                                                  ProgressReport& report);
 
   class Turn;      // turn.h
   class Computing;  // likewise

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/base/held_folder.h"
 #include "src/engine/chat.h"
 #include "src/engine/devices.h"
 #include "src/engine/load.h"
@@ -123,6 +124,8 @@ int32_t Explanation::n_runs() const {
 }
 
 Result<Explanation> explain(const std::string& path, const EngineOptions& options) {
+  const HeldFolder folder(path);
+  const HeldFolder::Use use(&folder);
   INLAY_ASSIGN(const Checkpoint checkpoint, open_checkpoint(path));
   return Explainer(checkpoint, options).run();
 }

@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "src/base/format.h"
+#include "src/base/held_folder.h"
 #include "src/base/thread.h"
 #include "src/engine/chat.h"
 #include "src/engine/engine.h"
 #include "src/engine/placement.h"
+#include "src/engine/progress_report.h"
 #include "src/engine/step_arrays.h"
 #include "src/engine/tuning.h"
 #include "src/formats/text.h"
@@ -33,6 +35,8 @@ Result<std::unique_ptr<Tokenizer>> read_folder_tokenizer(const std::string& fold
   files.n_rows = n_rows;
   return read_tokenizer_json(std::move(files));
 }
+
+constexpr const char* kCancelled = "loading was cancelled";
 
 // By WeightDType; the first two are no recipes.
 constexpr ConvertType kRecipeOf[] = {ConvertType::count,  ConvertType::count,  ConvertType::q8_0, ConvertType::q4_0,
@@ -174,20 +178,36 @@ Engine::~Engine() = default;
 
 Result<std::shared_ptr<Engine>> Engine::load(const std::string& path, const EngineOptions& options) {
   LoadTimes times;
-  return assemble(open_checkpoint(path), options, times);
+  ProgressReport report(options.progress, kCancelled);
+  const HeldFolder folder(path);
+  const HeldFolder::Use use(&folder);
+  return assemble(open_checkpoint(path), options, times, report);
 }
 
 Result<std::shared_ptr<Engine>> Engine::load(std::unique_ptr<ByteSource> source, const EngineOptions& options) {
   LoadTimes times;
-  return assemble(read_gguf(std::move(source)), options, times);
+  ProgressReport report(options.progress, kCancelled);
+  return assemble(read_gguf(std::move(source)), options, times, report);
 }
 
 Result<EngineInfo> Engine::plan_memory(const std::string& path, const EngineOptions& options) {
+  const HeldFolder folder(path);
+  const HeldFolder::Use use(&folder);
   INLAY_ASSIGN(const Checkpoint checkpoint, open_checkpoint(path));
   INLAY_ASSIGN(const Model model, settle_model(checkpoint, options));
   INLAY_ASSIGN(const Plan plan, build_plan(model, context_length(options, model.spec())));
   INLAY_ASSIGN(const Placement placement, place(plan, options));
   return make_info(model, placement.needs, placement, options.weight_dtype);
+}
+
+// The weights as the backends count them.
+static void expect_weights(const Plan& plan, ProgressReport& report) {
+  uint64_t n_held = 0, n_stored = 0;
+  for (const Weight& w : plan.weights) {
+    n_held += w.n_bytes();
+    n_stored += row_bytes(w.file_dtype, static_cast<uint64_t>(w.n_cols)) * static_cast<uint64_t>(w.n_rows);
+  }
+  report.expect(n_held, n_stored);
 }
 
 // A session, some text and a conversation: a host's first ones would take ten times as long as those that follow.
@@ -197,21 +217,25 @@ static void call_first(const std::shared_ptr<Engine>& engine) {
   if (!tokenizer) return;
   std::vector<int32_t> tokens;
   std::string text;
-  tokenizer->encode("Once upon a time", {}, tokens);
+  (void)tokenizer->encode("Once upon a time", {}, tokens);
   (void)tokenizer->decode(tokens, {}, text);
   constexpr const char* kHello = R"([{"role": "user", "content": "Hello"}])";
   (void)tokenize_chat(*engine, kHello, {.add_generation_prompt = true});
   log_chat(*engine, kHello);
 }
 
-Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, const EngineOptions& options, LoadTimes& times) {
+Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, const EngineOptions& options, LoadTimes& times,
+                                                 ProgressReport& report) {
   INLAY_ASSIGN(const Checkpoint checkpoint, std::move(opened));
   INLAY_ASSIGN(const Model model, settle_model(checkpoint, options));
   INLAY_ASSIGN(Plan plan, build_plan(model, context_length(options, model.spec())));
   times.mark("header");
   // Beside the start of the device and the weights; where the system gives no thread, after them.
   Task<decltype(load_tokenizer(checkpoint, model.spec(), options))> tokenizer(
-      "inlay-tokenizer", [&] { return load_tokenizer(checkpoint, model.spec(), options); });
+      "inlay-tokenizer", [&, folder = HeldFolder::used()] {
+        const HeldFolder::Use use(folder);
+        return load_tokenizer(checkpoint, model.spec(), options);
+      });
   INLAY_ASSIGN(const Placement placement, place(plan, options));
   INLAY_TRY(check_memory(placement));
   times.mark("placement", placement.times);
@@ -222,11 +246,13 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
   if (options.weight_dtype != WeightDType::as_stored && !model.is_quantized_at_load()) {
     parts.log->write(LogLevel::warning, "weight_dtype changes nothing: the model has no matrix to quantize so");
   }
+  expect_weights(plan, report);
+  const LoadProgress tell = [&](uint64_t n_done, uint64_t) { return report.tell(n_done); };
   WeightReader reader(checkpoint, model);
   if (const Weight* norm = model.find(WeightRole::output_norm)) {
     INLAY_ASSIGN(parts.output_norm, reader.read_vector(*norm));
   }
-  Result<std::unique_ptr<Backend>> backend = make_backend(std::move(plan), reader, placement, options.progress);
+  Result<std::unique_ptr<Backend>> backend = make_backend(std::move(plan), reader, placement, tell);
   times.mark("backend", backend.ok() ? (*backend)->load_times() : std::string());
   if (backend.ok()) INLAY_TRY(checkpoint.check_unchanged());
   INLAY_ASSIGN(parts.tokenizer, tokenizer.get());

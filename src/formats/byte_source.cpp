@@ -1,7 +1,9 @@
 // Sources of bytes that are not files: memory of the caller, and read callbacks.
+#include <algorithm>
 #include <cstring>
 
 #include "src/base/host_call.h"
+#include "src/base/pulse.h"
 #include "src/formats/checkpoint.h"
 
 namespace inlay {
@@ -57,7 +59,20 @@ class CallbackSource final : public ByteSource {
   const std::byte* view(uint64_t, uint64_t) const override { return nullptr; }
   Status read(uint64_t offset, std::span<std::byte> into) const override {
     INLAY_TRY(check_range(offset, into.size()));
-    if (into.empty()) return {};
+    while (!into.empty()) {
+      const size_t n = std::min(into.size(), kReadAtOnce);
+      INLAY_TRY(read_piece(offset, into.first(n)));
+      offset += n;
+      into = into.subspan(n);
+      INLAY_TRY(Pulse::beat(n));
+    }
+    return {};
+  }
+  bool is_concurrent() const override { return false; }
+  std::string_view name() const override { return name_; }
+
+ private:
+  Status read_piece(uint64_t offset, std::span<std::byte> into) const {
     int32_t code = 0;
     call_host([&] { code = callback_(user_, offset, into.data(), into.size()); });
     if (code == 0) return {};
@@ -66,10 +81,7 @@ class CallbackSource final : public ByteSource {
     s.native_code = code;
     return s;
   }
-  bool is_concurrent() const override { return false; }
-  std::string_view name() const override { return name_; }
 
- private:
   ReadCallback callback_;
   void* user_;
   uint64_t size_;

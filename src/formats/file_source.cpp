@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/base/held_folder.h"
+#include "src/base/pulse.h"
 #include "src/base/system_error.h"
 #include "src/formats/checkpoint.h"
 
@@ -16,7 +18,7 @@
 
 #include <cerrno>
 
-#include "src/formats/descriptor.h"
+#include "src/base/descriptor.h"
 #endif
 
 namespace inlay {
@@ -39,7 +41,7 @@ Status last_error(const std::string& path, const char* action) {
 
 // Shared as files are elsewhere: while it is read, others may write to it, rename it, delete it and put another in its place.
 Result<File> open(const std::string& path) {
-  INLAY_ASSIGN(const std::wstring name, wide_path(path));
+  INLAY_ASSIGN(const std::wstring name, wide_path(HeldFolder::place_of(path)));
   constexpr DWORD kShared = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
   File file(CreateFileW(name.c_str(), GENERIC_READ, kShared, nullptr, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr));
   if (file) return file;
@@ -90,9 +92,10 @@ Status last_error(const std::string& path, const char* action) {
 
 // File systems of networks let signals interrupt it.
 int open_to_read(const std::string& path) {
+  const HeldFolder::Place place = HeldFolder::place_of(path);
   for (;;) {
     // O_NONBLOCK so that a FIFO is refused later instead of blocking here; it changes nothing for regular files.
-    const int fd = above_standard_streams(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    const int fd = above_standard_streams(::openat(place.folder, place.name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (fd >= 0 || errno != EINTR) return fd;
   }
 }
@@ -134,16 +137,16 @@ class FileSource final : public ByteSource {
   uint64_t size() const override { return state_.size; }
   const std::byte* view(uint64_t, uint64_t) const override { return nullptr; }
   Status read(uint64_t offset, std::span<std::byte> into) const override {
-    constexpr size_t kMost = size_t{1} << 30;  // some systems refuse more than 2^31 bytes at once
     INLAY_TRY(check_range(offset, into.size()));
     while (!into.empty()) {
-      INLAY_ASSIGN(const size_t n, read_some(file_, path_, offset, into.first(std::min(into.size(), kMost))));
+      INLAY_ASSIGN(const size_t n, read_some(file_, path_, offset, into.first(std::min(into.size(), kReadAtOnce))));
       if (n == 0) {
         return error(Code::io, "%s: the file was cut short while it was read: it ends at byte %llu, it had %llu bytes when it was opened", path_.c_str(),
                      static_cast<unsigned long long>(offset), static_cast<unsigned long long>(state_.size));
       }
       offset += n;
       into = into.subspan(n);
+      INLAY_TRY(Pulse::beat(n));
     }
     return {};
   }

@@ -16,7 +16,7 @@
 
 #include "src/base/format.h"
 #include "src/base/system_error.h"
-#include "src/formats/descriptor.h"
+#include "src/base/descriptor.h"
 
 namespace inlay {
 namespace {

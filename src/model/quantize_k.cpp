@@ -18,10 +18,15 @@ constexpr int kBlocksAtOnce = cpu::kGroupsAtOnce / kGroups;
 constexpr float kLargestScale = 63.0f;  // 6 bits
 static_assert(kSmallGroups == cpu::kGroupsAtOnce);
 
-const cpu::Quantizers& quantizers() {
-  static const cpu::Quantizers& chosen = cpu::kernels(cpu::best_isa()).quantizers;
-  return chosen;
-}
+const cpu::Quantizers& quantizers() { return cpu::kernels(cpu::best_isa()).quantizers; }
+
+// The kernels' tables have guards, which a child of fork() would find held for ever: they are made while the library is opened, before
+// another thread can be in a call.
+[[maybe_unused]] const bool tables_are_made = [] {
+  for (const cpu::Isa isa : {cpu::Isa::generic, cpu::Isa::avx2, cpu::Isa::avx512})
+    if (cpu::supported(isa)) (void)cpu::kernels(isa);
+  return true;
+}();
 
 int k_code_of(float value, int low, int high) {
   if (!(value > static_cast<float>(low))) return low;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "src/base/pulse.h"
 #include "src/base/thread_pool.h"
 #include "src/model/model.h"
 #include "src/model/quantize.h"
@@ -61,6 +62,7 @@ Result<const std::byte*> WeightReader::read(const Weight& weight, ThreadPool* po
     } else {
       convert_rows(0, n_rows, 0);
     }
+    INLAY_TRY(Pulse::beat());
     if (progress && first + n_rows < weight.n_rows && !progress(static_cast<uint64_t>(first + n_rows) * row)) {
       return error(Code::cancelled, "loading was cancelled");
     }

@@ -1,5 +1,6 @@
 #include "src/tokenizer/added_token_matcher.h"
 
+#include "src/base/made_once.h"
 #include "src/tokenizer/code_set.h"
 #include "src/tokenizer/utf8.h"
 
@@ -43,7 +44,8 @@ bool AddedTokenMatcher::cut_before(std::string_view all, std::span<const TextRan
 }
 
 bool AddedTokenMatcher::beside_word(std::string_view all, const AddedMatch& match) {
-  static const CodeSet word = *property_set("uts_word");
+  static constinit MadeOnce<CodeSet> made;
+  const CodeSet& word = made.get([] { return *property_set("uts_word"); });
   const auto is_word = [&](size_t at) { return word.contains(decode_utf8(all.data() + at).value); };
   return (match.begin > 0 && is_word(character_before(all, match.begin))) ||
          (match.end < all.size() && is_word(match.end));

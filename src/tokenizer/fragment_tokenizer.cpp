@@ -24,7 +24,7 @@ Status FragmentTokenizer::index_added_tokens() {
   return {};
 }
 
-void FragmentTokenizer::encode(std::string_view text, const EncodeOptions& options, std::vector<int32_t>& out) const {
+Status FragmentTokenizer::encode(std::string_view text, const EncodeOptions& options, std::vector<int32_t>& out) const {
   std::string repaired;
   text = well_formed(text, repaired);
   const AddedTokens& added = options.parse_special ? added_.with_special : added_.user_defined;
@@ -42,14 +42,17 @@ void FragmentTokenizer::encode(std::string_view text, const EncodeOptions& optio
     from = match.end;
     if (match.id < 0) break;
     out.push_back(match.id);
+    if (!scratch.pulse.work(1)) break;
     after_added = true;
     if (vocabulary_.strips_after_added && strips_space(vocabulary_.piece(match.id)))
       while (from < text.size() && is_ascii_space(text[from])) ++from;
   }
   if (options.add_special && vocabulary_.add_eos) out.push_back(vocabulary_.eos);
+  return scratch.pulse.status();
 }
 
 void FragmentTokenizer::encode_word(std::string_view word, MergeScratch& scratch, std::vector<int32_t>& out) const {
+  if (!scratch.pulse.work(word.size())) return;
   whole_words_.encode(word, out, [&](std::string_view part) { append_merged(part, scratch, out); });
 }
 

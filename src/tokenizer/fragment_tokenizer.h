@@ -16,7 +16,7 @@ namespace inlay {
 
 class FragmentTokenizer : public VocabularyTokenizer {
  public:
-  void encode(std::string_view text, const EncodeOptions& options, std::vector<int32_t>& out) const final;
+  Status encode(std::string_view text, const EncodeOptions& options, std::vector<int32_t>& out) const final;
 
  protected:
   FragmentTokenizer(Vocabulary vocabulary, bool whole_word_first);

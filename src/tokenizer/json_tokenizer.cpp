@@ -12,7 +12,7 @@ class JsonTokenizer final : public VocabularyTokenizer {
   JsonTokenizer(Vocabulary vocabulary, JsonPipeline pipeline)
       : VocabularyTokenizer(std::move(vocabulary)), pipeline_(std::move(pipeline)) {}
 
-  void encode(std::string_view text, const EncodeOptions& options, std::vector<int32_t>& out) const override {
+  Status encode(std::string_view text, const EncodeOptions& options, std::vector<int32_t>& out) const override {
     std::string repaired, normalized;
     text = well_formed(text, repaired);
     Words words(*pipeline_.model, out);
@@ -33,6 +33,7 @@ class JsonTokenizer final : public VocabularyTokenizer {
         },
         token);
     if (options.add_special) add(pipeline_.after);
+    return words.scratch.pulse.status();
   }
 
  private:
@@ -61,7 +62,9 @@ class JsonTokenizer final : public VocabularyTokenizer {
 
   struct Words final : PartSink {
     Words(const TextModel& m, std::vector<int32_t>& o) : model(m), out(o) {}
-    void take(const TextPart& part) override { model.append(part.text, scratch, out); }
+    void take(const TextPart& part) override {
+      if (scratch.pulse.work(part.text.size())) model.append(part.text, scratch, out);
+    }
     const TextModel& model;
     std::vector<int32_t>& out;
     MergeScratch scratch;

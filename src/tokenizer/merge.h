@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "src/tokenizer/encoding_pulse.h"
+
 namespace inlay {
 
 struct Symbol {
@@ -33,6 +35,7 @@ struct MergeScratch {
   std::vector<Merge> merges;  // merges[i]: of symbols i and i + 1
   std::vector<uint32_t> previous, next;
   std::vector<Candidate> heap;
+  EncodingPulse pulse;
 };
 
 inline constexpr size_t kShortWord = 48;  // symbols; below, scanning all pairs beats a heap
@@ -75,6 +78,7 @@ class LongWordMerger {
       s_.previous[i] = i - 1;  // kNone for the first
       s_.next[i] = i + 1 < n ? i + 1 : kNone;
       add_candidate(i);
+      if (!s_.pulse.work(1)) return;
     }
     std::make_heap(s_.heap.begin(), s_.heap.end(), later);
     while (!s_.heap.empty()) {
@@ -82,6 +86,7 @@ class LongWordMerger {
       const MergeScratch::Candidate candidate = s_.heap.back();
       s_.heap.pop_back();
       apply(candidate);
+      if (!s_.pulse.work(1)) return;
     }
     std::erase_if(s_.symbols, [](const Symbol& symbol) { return symbol.begin == symbol.end; });
   }

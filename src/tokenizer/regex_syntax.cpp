@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "src/base/made_once.h"
 #include "src/base/stack_budget.h"
 #include "src/formats/text.h"
 #include "src/tokenizer/utf8.h"
@@ -14,9 +15,9 @@ constexpr uint32_t kMaxRepeat = 1000;    // of a counted repetition
 constexpr size_t kMaxPattern = 1 << 16;  // bytes
 
 const CodeSet& property(std::string_view name) {
-  static const CodeSet space = *property_set("space"), digit = *property_set("digit"), word = *property_set("word"),
-                       hex = *property_set("xdigit");
-  return name == "space" ? space : name == "digit" ? digit : name == "word" ? word : hex;
+  static constinit MadeOnce<CodeSet> space, digit, word, hex;
+  MadeOnce<CodeSet>& set = name == "space" ? space : name == "digit" ? digit : name == "word" ? word : hex;
+  return set.get([&] { return *property_set(name); });
 }
 
 class RegexParser {

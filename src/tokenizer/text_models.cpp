@@ -92,19 +92,22 @@ void UnigramModel::reach(std::string_view word, uint32_t from, std::vector<Place
   if (!single) offer(from + n, -1, unknown_score_);
 }
 
-void UnigramModel::append(std::string_view word, MergeScratch&, std::vector<int32_t>& out) const {
+void UnigramModel::append(std::string_view word, MergeScratch& scratch, std::vector<int32_t>& out) const {
   while (word.size() > kMaxUnigramWord) {
     size_t n = kMaxUnigramWord;
     while (is_continuation(word[n])) --n;
-    append_part(word.substr(0, n), out);
+    append_part(word.substr(0, n), scratch.pulse, out);
     word.remove_prefix(n);
   }
-  append_part(word, out);
+  append_part(word, scratch.pulse, out);
 }
 
-void UnigramModel::append_part(std::string_view word, std::vector<int32_t>& out) const {
+void UnigramModel::append_part(std::string_view word, EncodingPulse& pulse, std::vector<int32_t>& out) const {
   std::vector<Place> places(word.size() + 1);
-  for (uint32_t at = 0; at < word.size(); at += decode_utf8(word.data() + at).n_bytes) reach(word, at, places);
+  for (uint32_t at = 0; at < word.size(); at += decode_utf8(word.data() + at).n_bytes) {
+    reach(word, at, places);
+    if (!pulse.work(1)) return;
+  }
   std::vector<uint32_t> ends;
   for (auto at = static_cast<uint32_t>(word.size()); at > 0; at = places[at].from) ends.push_back(at);
   for (size_t i = ends.size(); i-- > 0;) {

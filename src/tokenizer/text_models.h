@@ -56,7 +56,7 @@ class UnigramModel final : public TextModel {
   const Node* child(const Node& node, unsigned char label) const;
   void reach(std::string_view word, uint32_t from, std::vector<Place>& places) const;
   void append_unknown(std::string_view text, std::vector<int32_t>& out) const;
-  void append_part(std::string_view word, std::vector<int32_t>& out) const;
+  void append_part(std::string_view word, EncodingPulse& pulse, std::vector<int32_t>& out) const;
 
   const std::vector<double> scores_;
   const Rules rules_;

@@ -29,7 +29,6 @@ class VocabularyTokenizer : public Tokenizer {
 
  protected:
   explicit VocabularyTokenizer(Vocabulary vocabulary) : vocabulary_(std::move(vocabulary)) {}
-
   Vocabulary vocabulary_;  // changes only while the tokenizer is made
 };
 

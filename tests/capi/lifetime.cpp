@@ -1,4 +1,6 @@
 // Many sessions one after the other, and a session that is cancelled at work: nothing stays behind, nothing goes on.
+#include <signal.h>
+
 #include <atomic>
 #include <functional>
 #include <thread>
@@ -82,6 +84,44 @@ TEST_P(Lifetime, CancelFromAnotherThreadEndsWithinOneStep) {
     EXPECT_EQ(info_of(session).n_tokens, static_cast<int32_t>(kPlain.size()) + n_drawn.load());
   }
 }
+
+#ifndef _WIN32
+std::atomic<inlay_session*> interrupted{nullptr};
+
+// The signal meets the thread anywhere: in allocations, in locks, in the same call.
+TEST_P(Lifetime, CancelFromASignalHandlerEndsAStep) {
+  const EnginePtr engine = load(params());
+  inlay_session_params endless = sized<inlay_session_params>();
+  endless.flags = INLAY_SESSION_IGNORE_END_OF_GENERATION;
+  struct sigaction action = {}, before = {};
+  action.sa_handler = [](int) { inlay_session_cancel(interrupted); };
+  ASSERT_EQ(sigaction(SIGUSR1, &action, &before), 0);
+  int n_cancelled = 0;
+  for (int round = 0; round < 40; ++round) {
+    const SessionPtr session = new_session(engine, &endless);
+    prefill(session, kPlain);
+    interrupted = session.get();
+    std::atomic<int> n_drawn{0};
+    std::atomic<bool> ended{false};
+    inlay_event last = {};
+    std::thread decoder([&] {
+      do {
+        last = step(session);
+        n_drawn.fetch_add(1);
+      } while (last.finish_reason == INLAY_FINISH_NONE && last.status == INLAY_OK);
+      while (!ended) std::this_thread::yield();  // the signal needs somebody to meet
+    });
+    while (n_drawn.load() < 1 + round % 5) std::this_thread::yield();
+    EXPECT_EQ(pthread_kill(decoder.native_handle(), SIGUSR1), 0);
+    ended = true;
+    decoder.join();
+    n_cancelled += last.finish_reason == INLAY_FINISH_CANCELLED;  // another one filled the context before
+    EXPECT_TRUE(last.finish_reason == INLAY_FINISH_CANCELLED || last.finish_reason == INLAY_FINISH_CONTEXT_FULL) << round;
+  }
+  EXPECT_GT(n_cancelled, 0);
+  EXPECT_EQ(sigaction(SIGUSR1, &before, nullptr), 0);
+}
+#endif
 
 }  // namespace
 }  // namespace inlay::test

@@ -27,7 +27,7 @@ inline Documents tales_documents(const std::string& file, const Tokenizer& token
   Documents out;
   for (size_t at = 0; at < text.size();) {
     const size_t next = std::min(text.find("<|begin|>", at + 1), text.size());
-    tokenizer.encode(text.substr(at, next - at - 1), {.add_special = false, .parse_special = true}, out.emplace_back());
+    (void)tokenizer.encode(text.substr(at, next - at - 1), {.add_special = false, .parse_special = true}, out.emplace_back());
     at = next;
   }
   return out;

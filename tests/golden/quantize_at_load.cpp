@@ -133,7 +133,7 @@ Outcome greedy(const std::string& path, const EngineOptions& options) {
   }
   const auto session = (*engine)->create_session({.ignore_end_of_generation = true});
   std::vector<int32_t> prompt;
-  (*engine)->tokenizer()->encode("Once upon a time, a small fox", {.add_special = true}, prompt);
+  (void)(*engine)->tokenizer()->encode("Once upon a time, a small fox", {.add_special = true}, prompt);
   size_t n_done = 0;
   EXPECT_TRUE((*session)->prefill(prompt, n_done).ok());
   Session* const sessions[] = {session->get()};

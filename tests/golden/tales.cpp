@@ -43,7 +43,7 @@ TEST(Tales, TokenIdsAreThoseOfTheTokenizersLibrary) {
   for (const json& c : cases) {
     const auto text = c["text"].get<std::string>();
     std::vector<int32_t> ids;
-    engine->tokenizer()->encode(text, {.add_special = false, .parse_special = true}, ids);
+    (void)engine->tokenizer()->encode(text, {.add_special = false, .parse_special = true}, ids);
     EXPECT_EQ(ids, c["ids"].get<std::vector<int32_t>>()) << text;
     std::string back;
     ASSERT_TRUE(engine->tokenizer()->decode(ids, {.show_special = true}, back).ok());
@@ -131,7 +131,7 @@ TEST_P(TalesGreedy, ContinuationsAreThoseOfPyTorch) {
   for (const json& g : golden) {
     SCOPED_TRACE(g["prompt"].get<std::string>());
     std::vector<int32_t> prompt;
-    engine->tokenizer()->encode(g["prompt"].get<std::string>(), {.add_special = true, .parse_special = true}, prompt);
+    (void)engine->tokenizer()->encode(g["prompt"].get<std::string>(), {.add_special = true, .parse_special = true}, prompt);
     EXPECT_EQ(prompt, g["ids"].get<std::vector<int32_t>>());
     const auto session = engine->create_session({});
     ASSERT_TRUE(session.ok());

@@ -79,8 +79,8 @@ TEST(TalesFolder, TextsHaveTheTokensThatTheGgufFileGives) {
         "Mira is kind.<|player|>Do you have a room?<|npc|>", ""}) {
     for (const bool special : {true, false}) {
       std::vector<int32_t> ids_a, ids_b;
-      a.encode(text, {.add_special = special, .parse_special = special}, ids_a);
-      b.encode(text, {.add_special = special, .parse_special = special}, ids_b);
+      (void)a.encode(text, {.add_special = special, .parse_special = special}, ids_a);
+      (void)b.encode(text, {.add_special = special, .parse_special = special}, ids_b);
       EXPECT_EQ(ids_a, ids_b) << text;
       std::string text_a, text_b;
       EXPECT_TRUE(a.decode(ids_a, {}, text_a).ok() && b.decode(ids_b, {}, text_b).ok());

@@ -32,7 +32,7 @@ void add_layer(GgufImage& image, const std::string& prefix, const HeadShape& hea
 
 }  // namespace
 
-std::vector<std::byte> random_model(const HeadShape& heads, Windows windows, uint32_t window, uint32_t n_layers) {
+std::vector<std::byte> random_model(const HeadShape& heads, Windows windows, uint32_t window, uint32_t n_layers, uint32_t n_vocab) {
   std::mt19937 random(20240229);
   GgufImage image;
   image.text("general.architecture", "llama")
@@ -52,10 +52,10 @@ std::vector<std::byte> random_model(const HeadShape& heads, Windows windows, uin
     image.u32("llama.attention.sliding_window", window)
         .u32("llama.attention.sliding_window_pattern", windows == Windows::first_layer ? 2 : 1);
   }
-  image.tensor("token_embd.weight", {kModel, kRandomModelVocab}, kF16, halves(kModel * kRandomModelVocab, -1, random));
+  image.tensor("token_embd.weight", {kModel, n_vocab}, kF16, halves(kModel * n_vocab, -1, random));
   for (uint32_t l = 0; l < n_layers; ++l) add_layer(image, "blk." + std::to_string(l) + ".", heads, random);
   image.tensor("output_norm.weight", {kModel}, kF32, floats(kModel, 1.0f));
-  image.tensor("output.weight", {kModel, kRandomModelVocab}, kF16, halves(kModel * kRandomModelVocab, -4, random));
+  image.tensor("output.weight", {kModel, n_vocab}, kF16, halves(kModel * n_vocab, -4, random));
   return image.build();
 }
 

@@ -19,6 +19,6 @@ enum class Windows : uint8_t { none, first_layer, all_layers };
 // A llama of two layers (or one) in F16, of width 128. Scores spread by about 1.7, and heads weigh as much as the residual
 // stream even after thousands of tokens, so that logits tell which keys were seen.
 std::vector<std::byte> random_model(const HeadShape& heads, Windows windows = Windows::none, uint32_t window = 0,
-                                    uint32_t n_layers = 2);
+                                    uint32_t n_layers = 2, uint32_t n_vocab = kRandomModelVocab);
 
 }  // namespace inlay::test

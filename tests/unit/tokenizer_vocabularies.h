@@ -132,7 +132,7 @@ inline std::unique_ptr<Tokenizer> load_good(const VocabularyFile& v) {
 inline std::vector<int32_t> ids_of(const Tokenizer& t, std::string_view text,
                                    EncodeOptions options = {.add_special = false}) {
   std::vector<int32_t> out;
-  t.encode(text, options, out);
+  (void)t.encode(text, options, out);
   return out;
 }
 

@@ -355,19 +355,20 @@ namespace Inlay.Raw
     [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
     public unsafe delegate void inlay_log_fn(IntPtr user, LogSeverity level, byte* text, UIntPtr text_len);
 
-    /// <summary>Told how far a load, a conversion, a scoring or an embedding is, a load at least once a second. Return
-    /// non-zero to cancel it. Called on the calling thread, with the host's floating-point settings; must not call the
-    /// library. It must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the
-    /// process.</summary>
+    /// <summary>Told how far a load, a conversion, a scoring or an embedding is; while files are read or texts become
+    /// tokens at least once a second, however slow the reader is. Return non-zero to cancel it. Called on the calling
+    /// thread, with the host's floating-point settings; must not call the library. It must not leave by an exception, a
+    /// panic, longjmp or pthread_exit; a C++ exception ends the process.</summary>
     /// <param name="user">As given with the callback.</param>
     /// <param name="n_done">Model bytes in place; of a scoring or an embedding tokens that were run.</param>
-    /// <param name="n_total">The same in all.</param>
+    /// <param name="n_total">The same in all, at least 1. It is 1 until it is known: while headers are read or texts become
+    /// tokens.</param>
     [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
     public unsafe delegate int inlay_progress_fn(IntPtr user, ulong n_done, ulong n_total);
 
-    /// <summary>Fills `into` with the model's bytes [offset, offset + n). Returns 0, or a system error number. Called on
-    /// the loading thread only, with the host's floating-point settings; must not call the library. It must not leave by an
-    /// exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.</summary>
+    /// <summary>Fills `into` with the model's bytes [offset, offset + n), at most 4 MiB at a time. Returns 0, or a system
+    /// error number. Called on the loading thread only, with the host's floating-point settings; must not call the library.
+    /// It must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.</summary>
     /// <param name="user">As given with the callback.</param>
     /// <param name="offset">From the beginning of the model.</param>
     /// <param name="into">Where the bytes go.</param>
@@ -482,8 +483,8 @@ namespace Inlay.Raw
         /// <summary>Sessions that may exist at a time. [0 to 1024, default 8]</summary>
         public int max_sessions;
         /// <summary>Threads that compute, the calling one included; on CUDA they load the weights. REFERENCE computes on
-        /// one, and the log says so. [0 to 1024, default all processors that the process may use: affinity and CPU
-        /// quota]</summary>
+        /// one, and the log says so. [0 to 1024, default all processors that the calling thread may use: its affinity, and
+        /// the CPU quota of the process]</summary>
         public int n_threads;
         /// <summary>Size of the KV pool that the sessions share; the log says where they cannot use all of it. Layers with
         /// a sliding window take of it what the windows of all sessions need, at most. Less than one block is refused.
@@ -918,7 +919,8 @@ namespace Inlay.Raw
         public EmbedFlags flags;
         /// <summary>0.</summary>
         public uint reserved;
-        /// <summary>Called after each step with the tokens that were run, and all that will be. [default none]</summary>
+        /// <summary>Called while texts become tokens, then after each step with the tokens that were run, and all that will
+        /// be. [default none]</summary>
         public IntPtr progress;
         /// <summary>Given to progress; unused without it. [default NULL]</summary>
         public IntPtr progress_user;
@@ -1589,7 +1591,7 @@ namespace Inlay.Raw
         /// <param name="n_tokens">Their number. [tokens]</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: `*n_tokens` is what is
-        /// needed, tokens are unspecified. Errors: UNSUPPORTED, BUFFER_TOO_SMALL. Since: 1.0.</remarks>
+        /// needed, tokens are unspecified. Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CANCELLED. Since: 1.0.</remarks>
         public Status inlay_tokenize(IntPtr engine, byte* text, UIntPtr text_len, TokenizeFlags flags, int* tokens, UIntPtr cap, UIntPtr* n_tokens, inlay_error* err)
         {
             return _inlay_tokenize(engine, text, text_len, flags, tokens, cap, n_tokens, err);
@@ -1737,7 +1739,9 @@ namespace Inlay.Raw
         }
 
         /// <summary>Asks a session to stop. A prefill under way ends with CANCELLED after its chunk; otherwise the
-        /// session's next step, or its next prefill, sees the request, once. NULL is allowed.</summary>
+        /// session's next step, or its next prefill, sees the request, once. NULL is allowed. It may be called from a
+        /// signal handler: it takes no lock and no memory. The session must not be freed meanwhile, also not by the thread
+        /// that the signal interrupts.</summary>
         /// <param name="session">The session. May be null.</param>
         /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. Since: 1.0.</remarks>
         public void inlay_session_cancel(IntPtr session)
@@ -2065,7 +2069,7 @@ namespace Inlay.Raw
         /// <param name="n_tokens">How many tokens the conversation has. [tokens]</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: `*n_tokens` is set,
-        /// nothing is written. Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL. Since: 1.2.</remarks>
+        /// nothing is written. Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL, CANCELLED. Since: 1.2.</remarks>
         public Status inlay_chat_tokenize(IntPtr engine, byte* conversation, UIntPtr conversation_len, inlay_chat_params* @params, int* tokens, UIntPtr cap, UIntPtr* n_tokens, inlay_error* err)
         {
             if (_inlay_chat_tokenize == null) return Older.Refuse("inlay_chat_tokenize", "1.2", err);

@@ -9,9 +9,13 @@
 //   INLAY_INVALID_ARGUMENT, INLAY_OUT_OF_MEMORY or INLAY_INTERNAL besides the errors that it names.
 // - Thread: `any` may be called from any thread at any time; exclusive(x) while no other call uses x, apart from those of class
 //   `any`. A second call on a session returns INLAY_BUSY and changes nothing; in a step of several sessions the event of that one
-//   says so. Freeing waits for no call: one that is under way goes on to its end. No state belongs to a thread.
+//   says so. Freeing waits for no call: one that is under way goes on to its end, but for
+//   long texts: where the engine is freed while they become tokens, the call ends with INLAY_CANCELLED. No state belongs to a thread.
 // - fork(): in the child, calls on handles that the parent made return INLAY_INVALID_STATE, and freeing them does nothing. It may
-//   load its own, on the CPU: no child of a process that used CUDA can.
+//   load its own, on the CPU, and call everything on that, whatever the parent's other threads were in at the fork. No child of a
+//   process that used CUDA can. In a child of vfork() nothing may be called.
+// - The process may end (exit, a return from main) while other threads are in calls: what they use stays until the process is gone.
+// - Signal handlers may call inlay_session_cancel, and nothing else.
 // - Structs: zero everything, then set struct_size. Zero is the default of every field. A shorter struct of an older header is
 //   fine; of a newer one the fields that the library does not know must be zero in, and come back as zero.
 // - Strings in: UTF-8 with a length, SIZE_MAX if a zero ends it. Strings out: the caller's buffer; a NULL buffer of size 0 asks for
@@ -27,7 +31,11 @@
 // - A call takes at most 96 KiB of its thread's stack; inlay_prefill, inlay_decode_step and inlay_decode_slice take 48. What
 //   callbacks and a GPU's driver take comes on top.
 // - Threads of the library are named inlay-..., have a stack of 1 MiB, take no signal that is meant for the host, and start with the
-//   niceness and the affinity of the thread that made the call.
+//   scheduling class and priority, the niceness and the affinity of the thread that made the call: for those that compute, the load.
+//   They wait a moment for work without sleeping; under a real-time class they may keep lower threads from the processor meanwhile.
+// - Files: a model's folder is opened once, and all of its files found in that one, wherever its path leads meanwhile. A file that is
+//   written to while it is read is an INLAY_IO; it is told by its size and its time of last write, as finely as the file system has
+//   them. A file that is written appears in its place when it is whole, with the time of its writing.
 
 #ifndef INLAY_H
 #define INLAY_H
@@ -223,14 +231,15 @@ typedef struct inlay_session inlay_session;
 // leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 typedef void (*inlay_log_fn)(void* user, inlay_log_level level, const char* text, size_t text_len);
 
-// Told how far a load, a conversion, a scoring or an embedding is, a load at least once a second. Return non-zero to
-// cancel it. Called on the calling thread, with the host's floating-point settings; must not call the library. It must
-// not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
+// Told how far a load, a conversion, a scoring or an embedding is; while files are read or texts become tokens at least
+// once a second, however slow the reader is. Return non-zero to cancel it. Called on the calling thread, with the
+// host's floating-point settings; must not call the library. It must not leave by an exception, a panic, longjmp or
+// pthread_exit; a C++ exception ends the process.
 typedef int32_t (*inlay_progress_fn)(void* user, uint64_t n_done, uint64_t n_total);
 
-// Fills `into` with the model's bytes [offset, offset + n). Returns 0, or a system error number. Called on the loading
-// thread only, with the host's floating-point settings; must not call the library. It must not leave by an exception, a
-// panic, longjmp or pthread_exit; a C++ exception ends the process.
+// Fills `into` with the model's bytes [offset, offset + n), at most 4 MiB at a time. Returns 0, or a system error
+// number. Called on the loading thread only, with the host's floating-point settings; must not call the library. It
+// must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 typedef int32_t (*inlay_read_fn)(void* user, uint64_t offset, void* into, uint64_t n);
 
 // What went wrong. Owned by the caller, needs no initialisation; every call that takes it writes it, also on success.
@@ -323,7 +332,8 @@ typedef struct inlay_load_params {
   // Sessions that may exist at a time. [0 to 1024, default 8]
   int32_t max_sessions;
   // Threads that compute, the calling one included; on CUDA they load the weights. REFERENCE computes on one, and the
-  // log says so. [0 to 1024, default all processors that the process may use: affinity and CPU quota]
+  // log says so. [0 to 1024, default all processors that the calling thread may use: its affinity, and the CPU quota of
+  // the process]
   int32_t n_threads;
   // Size of the KV pool that the sessions share; the log says where they cannot use all of it. Layers with a sliding
   // window take of it what the windows of all sessions need, at most. Less than one block is refused. [bytes, default
@@ -711,7 +721,8 @@ typedef struct inlay_embed_params {
   inlay_embed_flags flags;
   // 0.
   uint32_t reserved;
-  // Called after each step with the tokens that were run, and all that will be. [default none]
+  // Called while texts become tokens, then after each step with the tokens that were run, and all that will be.
+  // [default none]
   inlay_progress_fn progress;
   // Given to progress; unused without it. [default NULL]
   void* progress_user;
@@ -981,7 +992,7 @@ inlay_status inlay_meta_value(const inlay_engine* engine, const char* key, size_
 // Blocks: no.
 // Ownership: Nothing is kept.
 // On error: BUFFER_TOO_SMALL: `*n_tokens` is what is needed, tokens are unspecified.
-// Errors: UNSUPPORTED, BUFFER_TOO_SMALL.
+// Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CANCELLED.
 // Since: 1.0.
 inlay_status inlay_tokenize(const inlay_engine* engine, const char* text, size_t text_len, inlay_tokenize_flags flags,
                             int32_t* tokens, size_t cap, size_t* n_tokens, inlay_error* err);
@@ -1098,7 +1109,8 @@ inlay_status inlay_session_copy_logits(inlay_session* session, float* logits, si
                                        inlay_error* err);
 
 // Asks a session to stop. A prefill under way ends with CANCELLED after its chunk; otherwise the session's next step,
-// or its next prefill, sees the request, once. NULL is allowed.
+// or its next prefill, sees the request, once. NULL is allowed. It may be called from a signal handler: it takes no
+// lock and no memory. The session must not be freed meanwhile, also not by the thread that the signal interrupts.
 // Thread: any.
 // Blocks: no.
 // Ownership: Nothing is kept.
@@ -1309,7 +1321,7 @@ inlay_status inlay_chat_render(const inlay_engine* engine, const char* conversat
 // Blocks: no.
 // Ownership: Nothing is kept.
 // On error: BUFFER_TOO_SMALL: `*n_tokens` is set, nothing is written.
-// Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
+// Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL, CANCELLED.
 // Since: 1.2.
 inlay_status inlay_chat_tokenize(const inlay_engine* engine, const char* conversation, size_t conversation_len,
                                  const inlay_chat_params* params, int32_t* tokens, size_t cap, size_t* n_tokens,

@@ -926,16 +926,17 @@ type Session struct{ _ [0]byte }
 // It is the address of a C function.
 type LogFn unsafe.Pointer
 
-// Told how far a load, a conversion, a scoring or an embedding is, a load at least once a second. Return non-zero to
-// cancel it. Called on the calling thread, with the host's floating-point settings; must not call the library. It
-// must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
+// Told how far a load, a conversion, a scoring or an embedding is; while files are read or texts become tokens at
+// least once a second, however slow the reader is. Return non-zero to cancel it. Called on the calling thread, with
+// the host's floating-point settings; must not call the library. It must not leave by an exception, a panic, longjmp
+// or pthread_exit; a C++ exception ends the process.
 //
 // It is the address of a C function.
 type ProgressFn unsafe.Pointer
 
-// Fills `into` with the model's bytes [offset, offset + n). Returns 0, or a system error number. Called on the
-// loading thread only, with the host's floating-point settings; must not call the library. It must not leave by an
-// exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
+// Fills `into` with the model's bytes [offset, offset + n), at most 4 MiB at a time. Returns 0, or a system error
+// number. Called on the loading thread only, with the host's floating-point settings; must not call the library. It
+// must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 //
 // It is the address of a C function.
 type ReadFn unsafe.Pointer
@@ -1030,7 +1031,8 @@ type LoadParams struct {
 	// Sessions that may exist at a time. [0 to 1024, default 8]
 	MaxSessions int32
 	// Threads that compute, the calling one included; on CUDA they load the weights. REFERENCE computes on one, and
-	// the log says so. [0 to 1024, default all processors that the process may use: affinity and CPU quota]
+	// the log says so. [0 to 1024, default all processors that the calling thread may use: its affinity, and the CPU
+	// quota of the process]
 	NThreads int32
 	// Size of the KV pool that the sessions share; the log says where they cannot use all of it. Layers with a
 	// sliding window take of it what the windows of all sessions need, at most. Less than one block is refused.
@@ -1419,7 +1421,8 @@ type EmbedParams struct {
 	Flags EmbedFlags
 	// 0.
 	Reserved uint32
-	// Called after each step with the tokens that were run, and all that will be. [default none]
+	// Called while texts become tokens, then after each step with the tokens that were run, and all that will be.
+	// [default none]
 	Progress ProgressFn
 	// Given to progress; unused without it. [default NULL]
 	ProgressUser unsafe.Pointer
@@ -1735,7 +1738,7 @@ func MetaValue(engine *Engine, key *byte, keyLen uintptr, buf *byte, cap_ uintpt
 //   - Blocks: no.
 //   - Ownership: Nothing is kept.
 //   - On error: BUFFER_TOO_SMALL: `*n_tokens` is what is needed, tokens are unspecified.
-//   - Errors: UNSUPPORTED, BUFFER_TOO_SMALL.
+//   - Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CANCELLED.
 //   - Since: 1.0.
 func Tokenize(engine *Engine, text *byte, textLen uintptr, flags TokenizeFlags, tokens *int32, cap_ uintptr, nTokens *uintptr, err *Error) Status {
 	return Status(C.go_inlay_tokenize((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.char)(unsafe.Pointer(text)), C.size_t(textLen), C.inlay_tokenize_flags(flags), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(nTokens)), (*C.inlay_error)(unsafe.Pointer(err))))
@@ -1915,7 +1918,9 @@ func SessionCopyLogits(session *Session, logits *float32, cap_ uintptr, needed *
 }
 
 // SessionCancel is inlay_session_cancel. Asks a session to stop. A prefill under way ends with CANCELLED after its
-// chunk; otherwise the session's next step, or its next prefill, sees the request, once. NULL is allowed.
+// chunk; otherwise the session's next step, or its next prefill, sees the request, once. NULL is allowed. It may be
+// called from a signal handler: it takes no lock and no memory. The session must not be freed meanwhile, also not by
+// the thread that the signal interrupts.
 //
 //   - session: The session.
 //   - Thread: any.
@@ -2279,7 +2284,7 @@ func SessionSetMaxTokens(session *Session, maxTokens int32, err *Error) Status {
 //   - Blocks: no.
 //   - Ownership: Nothing is kept.
 //   - On error: BUFFER_TOO_SMALL: `*n_tokens` is set, nothing is written.
-//   - Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
+//   - Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL, CANCELLED.
 //   - Since: 1.2.
 func ChatTokenize(engine *Engine, conversation *byte, conversationLen uintptr, params *ChatParams, tokens *int32, cap_ uintptr, nTokens *uintptr, err *Error) Status {
 	return Status(C.go_inlay_chat_tokenize((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.char)(unsafe.Pointer(conversation)), C.size_t(conversationLen), (*C.inlay_chat_params)(unsafe.Pointer(params)), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(nTokens)), (*C.inlay_error)(unsafe.Pointer(err))))

@@ -320,14 +320,15 @@ pub struct inlay_session {
 /// must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 pub type inlay_log_fn = unsafe extern "C" fn(user: *mut c_void, level: inlay_log_level, text: *const c_char, text_len: usize);
 
-/// Told how far a load, a conversion, a scoring or an embedding is, a load at least once a second. Return non-zero to
-/// cancel it. Called on the calling thread, with the host's floating-point settings; must not call the library. It
-/// must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
+/// Told how far a load, a conversion, a scoring or an embedding is; while files are read or texts become tokens at
+/// least once a second, however slow the reader is. Return non-zero to cancel it. Called on the calling thread, with
+/// the host's floating-point settings; must not call the library. It must not leave by an exception, a panic, longjmp
+/// or pthread_exit; a C++ exception ends the process.
 pub type inlay_progress_fn = unsafe extern "C" fn(user: *mut c_void, n_done: u64, n_total: u64) -> i32;
 
-/// Fills `into` with the model's bytes \[offset, offset + n). Returns 0, or a system error number. Called on the
-/// loading thread only, with the host's floating-point settings; must not call the library. It must not leave by an
-/// exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
+/// Fills `into` with the model's bytes \[offset, offset + n), at most 4 MiB at a time. Returns 0, or a system error
+/// number. Called on the loading thread only, with the host's floating-point settings; must not call the library. It
+/// must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 pub type inlay_read_fn = unsafe extern "C" fn(user: *mut c_void, offset: u64, into: *mut c_void, n: u64) -> i32;
 
 /// What went wrong. Owned by the caller, needs no initialisation; every call that takes it writes it, also on
@@ -483,7 +484,8 @@ pub struct inlay_load_params {
     /// Sessions that may exist at a time. (0 to 1024, default 8)
     pub max_sessions: i32,
     /// Threads that compute, the calling one included; on CUDA they load the weights. REFERENCE computes on one, and
-    /// the log says so. (0 to 1024, default all processors that the process may use: affinity and CPU quota)
+    /// the log says so. (0 to 1024, default all processors that the calling thread may use: its affinity, and the CPU
+    /// quota of the process)
     pub n_threads: i32,
     /// Size of the KV pool that the sessions share; the log says where they cannot use all of it. Layers with a
     /// sliding window take of it what the windows of all sessions need, at most. Less than one block is refused.
@@ -994,7 +996,8 @@ pub struct inlay_embed_params {
     pub flags: inlay_embed_flags,
     /// 0.
     pub reserved: u32,
-    /// Called after each step with the tokens that were run, and all that will be. (default none)
+    /// Called while texts become tokens, then after each step with the tokens that were run, and all that will be.
+    /// (default none)
     pub progress: Option<inlay_progress_fn>,
     /// Given to progress; unused without it. (default NULL)
     pub progress_user: *mut c_void,
@@ -1338,7 +1341,7 @@ pub struct Functions {
     /// - Blocks: no.
     /// - Ownership: Nothing is kept.
     /// - On error: BUFFER_TOO_SMALL: `*n_tokens` is what is needed, tokens are unspecified.
-    /// - Errors: UNSUPPORTED, BUFFER_TOO_SMALL.
+    /// - Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CANCELLED.
     /// - Since: 1.0.
     ///
     /// Parameters:
@@ -1512,7 +1515,9 @@ pub struct Functions {
     /// - `needed`: n_vocab. (values, may be null)
     pub inlay_session_copy_logits: unsafe extern "C" fn(session: *mut inlay_session, logits: *mut f32, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
     /// Asks a session to stop. A prefill under way ends with CANCELLED after its chunk; otherwise the session's next
-    /// step, or its next prefill, sees the request, once. NULL is allowed.
+    /// step, or its next prefill, sees the request, once. NULL is allowed. It may be called from a signal handler: it
+    /// takes no lock and no memory. The session must not be freed meanwhile, also not by the thread that the signal
+    /// interrupts.
     ///
     /// - Thread: any.
     /// - Blocks: no.
@@ -1852,7 +1857,7 @@ pub struct Functions {
     /// - Blocks: no.
     /// - Ownership: Nothing is kept.
     /// - On error: BUFFER_TOO_SMALL: `*n_tokens` is set, nothing is written.
-    /// - Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
+    /// - Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL, CANCELLED.
     /// - Since: 1.2.
     ///
     /// Parameters:

@@ -1,0 +1,11 @@
+// The time of day where the host is.
+#pragma once
+
+#include <ctime>
+
+namespace inlay {
+
+// Never waits for a lock of the C library that a thread of the parent may have held at a fork().
+std::tm local_time(std::time_t when = std::time(nullptr));
+
+}  // namespace inlay

@@ -1,0 +1,163 @@
+// A host that has used up what a process has: keys of threads, descriptors, address space. A call works or says what is missing, and loses
+// nothing. Each test is a process of its own, which opens the library when the host is at its end.
+#include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <thread>
+
+#include "include/capi/inlay_dl.h"
+#include "tests/capi/client.h"
+#include "tests/support/temporary_folder.h"
+
+namespace inlay::test {
+namespace {
+
+size_t resident_bytes() {
+  FILE* file = std::fopen("/proc/self/statm", "r");
+  size_t all = 0, resident = 0;
+  if (!file || std::fscanf(file, "%zu %zu", &all, &resident) != 2) ADD_FAILURE() << "no /proc/self/statm";
+  if (file) std::fclose(file);
+  return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+class Exhausted : public testing::Test {
+ protected:
+  void open() {
+    char message[300];
+    ASSERT_EQ(inlay_dl_open(INLAY_LIBRARY_FILE, &api_, message, sizeof message), 0) << message;
+  }
+  inlay_status load(inlay_engine** engine, inlay_error* err) {
+    inlay_load_params p = on(INLAY_DEVICE_CPU);
+    p.n_threads = 2, p.n_context = 64;
+    return api_.inlay_load(model_file(kModel).c_str(), SIZE_MAX, &p, engine, err);
+  }
+  void expect_work() {
+    inlay_engine* engine = nullptr;
+    inlay_error err;
+    ASSERT_EQ(load(&engine, &err), INLAY_OK) << err.message;
+    api_.inlay_free(engine);
+  }
+  // What each of many threads of the host, which end, leaves behind.
+  double bytes_of_a_thread() {
+    constexpr size_t kThreads = 200;
+    inlay_engine* engine = nullptr;
+    EXPECT_EQ(load(&engine, nullptr), INLAY_OK);
+    const auto run = [&](size_t n) {
+      for (size_t i = 0; i < n; ++i) {
+        std::thread([&] {
+          int32_t tokens[64];
+          size_t n_tokens = 0;
+          inlay_session* session = nullptr;
+          EXPECT_EQ(api_.inlay_tokenize(engine, "Once upon a time", SIZE_MAX, 0, tokens, 64, &n_tokens, nullptr), INLAY_OK);
+          EXPECT_EQ(api_.inlay_session_create(engine, nullptr, &session, nullptr), INLAY_OK);
+          api_.inlay_session_free(session);
+        }).join();
+      }
+    };
+    run(20);
+    const size_t before = resident_bytes();
+    run(kThreads);
+    const size_t after = resident_bytes();
+    api_.inlay_free(engine);
+    return after > before ? static_cast<double>(after - before) / kThreads : 0;
+  }
+
+  inlay_dl api_{};
+};
+
+constexpr double kLittle = 8 << 10;
+
+TEST_F(Exhausted, NothingIsTheControl) {
+  open();
+  EXPECT_LT(bytes_of_a_thread(), kLittle);
+}
+
+TEST_F(Exhausted, KeysOfThreadsBeforeTheLibraryIsOpened) {
+  pthread_key_t key;
+  int n = 0;
+  while (pthread_key_create(&key, nullptr) == 0) ++n;
+  EXPECT_GT(n, 100);
+  open();
+  EXPECT_LT(bytes_of_a_thread(), kLittle);
+  expect_work();
+}
+
+TEST_F(Exhausted, KeysOfThreadsAfterIt) {
+  open();
+  pthread_key_t key;
+  while (pthread_key_create(&key, nullptr) == 0) {
+  }
+  EXPECT_LT(bytes_of_a_thread(), kLittle);
+  expect_work();
+}
+
+int next_descriptor() {
+  const int fd = ::dup(0);
+  if (fd >= 0) ::close(fd);
+  return fd;
+}
+
+TEST_F(Exhausted, Descriptors) {
+  open();
+  expect_work();
+  const int next = next_descriptor();
+  ASSERT_GE(next, 0);
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const TemporaryFolder folder;
+  const std::string made = folder.path("made.gguf"), missing = "too many open files";
+  for (int n_left = 0; n_left < 3; ++n_left) {
+    const rlimit few = {static_cast<rlim_t>(next + n_left), before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+    inlay_engine* engine = nullptr;
+    inlay_error err;
+    const inlay_status status = load(&engine, &err);
+    inlay_error of_conversion;
+    const inlay_status converted = api_.inlay_convert(model_file(kModel).c_str(), SIZE_MAX, made.c_str(), SIZE_MAX, nullptr, &of_conversion);
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+    if (status == INLAY_OK) {
+      EXPECT_GT(n_left, 0);
+      api_.inlay_free(engine);
+    } else {
+      EXPECT_EQ(status, INLAY_IO) << err.message;
+      EXPECT_NE(std::string(err.message).find(missing), std::string::npos) << err.message;
+    }
+    if (converted != INLAY_OK) {
+      EXPECT_EQ(converted, INLAY_IO) << of_conversion.message;
+      EXPECT_NE(std::string(of_conversion.message).find(missing), std::string::npos) << of_conversion.message;
+    }
+    EXPECT_EQ(next_descriptor(), next);
+  }
+  expect_work();
+}
+
+TEST_F(Exhausted, AddressSpace) {
+  open();
+  expect_work();
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  int n_refused = 0;
+  for (const rlim_t more : {0, 1, 2, 4, 8, 16, 32, 64}) {
+    FILE* file = std::fopen("/proc/self/statm", "r");
+    size_t pages = 0;
+    ASSERT_TRUE(file && std::fscanf(file, "%zu", &pages) == 1);
+    std::fclose(file);
+    const rlimit few = {pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (more << 20), before.rlim_max};
+    inlay_engine* engine = nullptr;
+    inlay_error err;
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &few), 0);
+    const inlay_status status = load(&engine, &err);
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+    n_refused += status != INLAY_OK;
+    EXPECT_TRUE(status == INLAY_OK || status == INLAY_OUT_OF_MEMORY) << more << ": " << err.message;
+    if (engine) api_.inlay_free(engine);
+  }
+  EXPECT_GT(n_refused, 0);
+  expect_work();
+}
+
+}  // namespace
+}  // namespace inlay::test
