@@ -18,13 +18,13 @@ namespace {
 constexpr size_t kMostWords = 10000;  // on the command line
 
 struct RunRequest {
-  std::string model, prompt, file, system;
+  std::string model, prompt, file, system, begun;
   bool has_prompt = false, has_file = false;
   int32_t n_tokens = 256;
   double temperature = 0.8, top_p = 0.95, min_p = 0.0, repeat_penalty = 1.0;
   int32_t top_k = 40;
   uint64_t seed = 0;
-  bool has_seed = false, no_bos = false, special = false, echo = false, quiet = false, raw = false, has_system = false;
+  bool has_seed = false, no_bos = false, special = false, echo = false, quiet = false, raw = false, has_system = false, has_begun = false;
   std::vector<std::string> stops, stop_tokens;
   std::vector<int32_t> stop_ids;
   LoadOptions load;
@@ -56,6 +56,7 @@ RunRequest parse_run_request(int argc, char** argv) {
   options.flag("--no-bos", r.no_bos, "leave out the BOS token that the model asks for");
   options.flag("--special", r.special, "turn control tokens written in the prompt into their ids");
   options.text("--system -sys", "TEXT", r.system, &r.has_system, "begin with this message of the system");
+  options.text("--answer", "TEXT", r.begun, &r.has_begun, "the answer begins with this text, and the model goes on with it");
   options.flag("--raw", r.raw, "give the model the text as it stands, without the chat template in its file");
   options.flag("--echo", r.echo, "write the prompt before the text");
   options.flag("-q --quiet", r.quiet, "no speeds at the end");
@@ -137,7 +138,11 @@ ConversationForm form_of(const inlay_engine* engine, const RunRequest& r) {
                           " is for text as it stands: give --raw with it, or leave it to the model's chat template");
   }
   form.no_bos = r.no_bos, form.special = r.special;
+  if (r.has_begun && !form.has_template) {
+    fail(kExitFailed, r.raw ? "--answer needs the chat template, which --raw leaves out" : "--answer needs a chat template, and the model's file has none");
+  }
   form.system = r.system;
+  form.begun = r.begun;
   form.n_most = r.n_tokens;
   return form;
 }
@@ -160,6 +165,7 @@ int answer_prompt(const inlay_engine* engine, inlay_session* session, const RunR
   check_room(engine, tokens.size());
   TextOutput out;
   if (r.echo) out.write(prompt.data(), prompt.size());
+  out.write(r.begun.data(), r.begun.size());
   const Turn turn = generate(session, tokens, out);
   if (r.quiet && turn.context_full) std::fprintf(stderr, "inlay: the text ends here: the context is full\n");
   print_speeds(turn, r);
@@ -171,6 +177,7 @@ int answer_prompt(const inlay_engine* engine, inlay_session* session, const RunR
 int run_command(int argc, char** argv) {
   const RunRequest r = parse_run_request(argc, argv);
   const bool conversation = !r.has_prompt && !r.has_file && is_terminal(stdin);
+  if (conversation && r.has_begun) fail(kExitUsage, "--answer is for one prompt, given with -p or -f");
   const std::string prompt = conversation ? "" : r.has_prompt ? r.prompt : read_file(r.has_file ? r.file : "-");
   const EnginePtr engine = load_file(r.model, r.load);
   const SessionPtr session = open_session(engine.get(), r);

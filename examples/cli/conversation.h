@@ -15,6 +15,7 @@ struct ConversationForm {
   bool has_template = false;  // otherwise lines as they were typed, a line end between
   bool no_bos = false, special = false;
   std::string system;  // empty: no message of the system
+  std::string begun;   // of the last answer; empty: nothing
   int32_t n_most = 0;  // tokens of an answer; 0: until the context is full
 };
 

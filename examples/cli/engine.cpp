@@ -182,11 +182,12 @@ bool has_chat_template(const inlay_engine* engine) {
   return inlay_meta_value(engine, "tokenizer.chat_template", SIZE_MAX, nullptr, 0, &n, nullptr) == INLAY_OK;
 }
 
-inlay_status tokenize_chat(const inlay_engine* engine, const std::string& messages, std::vector<int32_t>& tokens, inlay_error& error) {
+inlay_status tokenize_chat(const inlay_engine* engine, const std::string& messages, inlay_chat_flags flags, std::vector<int32_t>& tokens,
+                           inlay_error& error) {
   tokens.clear();
   size_t n = 0;
   auto params = sized<inlay_chat_params>();
-  params.flags = INLAY_CHAT_ADD_GENERATION_PROMPT;
+  params.flags = flags;
   const auto ask = [&] {
     return inlay_chat_tokenize(engine, messages.data(), messages.size(), &params, tokens.empty() ? nullptr : tokens.data(),
                                tokens.size(), &n, &error);

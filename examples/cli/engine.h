@@ -79,7 +79,8 @@ std::string detokenize(const inlay_engine* engine, const std::vector<int32_t>& t
 bool has_chat_template(const inlay_engine* engine);
 // A conversation, a JSON array of messages, as the model's template writes it, up to where the answer begins. Control
 // tokens that messages have in writing are text. Templates may refuse messages.
-inlay_status tokenize_chat(const inlay_engine* engine, const std::string& messages, std::vector<int32_t>& tokens, inlay_error& error);
+inlay_status tokenize_chat(const inlay_engine* engine, const std::string& messages, inlay_chat_flags flags, std::vector<int32_t>& tokens,
+                           inlay_error& error);
 
 // All bytes of a file; `-` is the standard input.
 std::string read_file(const std::string& path);

@@ -4,9 +4,9 @@ use crate::info::{EngineInfo, Explanation, LogMessage, MemoryInfo, Stats, TokenI
 use crate::steps::Steps;
 use crate::TokenizeOptions;
 use crate::{
-    raw, Chat, ChatMessage, Conversation, ConvertOptions, ConvertType, EmbedOptions, Library, LoadOptions, LogLevel,
-    ProfileForm, ProfileOptions, ProgressFn, Prompt, Result, ScoreOptions, Session, SessionOptions, Status, Token,
-    MAX_LOGPROBS,
+    raw, Chat, ChatEnd, ChatMessage, Conversation, ConvertOptions, ConvertType, EmbedOptions, Library, LoadOptions,
+    LogLevel, ProfileForm, ProfileOptions, ProgressFn, Prompt, Result, ScoreOptions, Session, SessionOptions, Status,
+    Token, MAX_LOGPROBS,
 };
 use std::io::{Read, Seek};
 use std::ops::ControlFlow;
@@ -307,7 +307,7 @@ impl Engine {
 
     /// Writes a conversation as the text that the model was trained on: by `template`, or by the model's own if that is
     /// `None`. `conversation` is [messages](crate::ChatMessage), or JSON: an array of messages, or an object of all the template's
-    /// variables. The text ends where the answer begins if `add_generation_prompt`. For tokens use
+    /// variables. The text ends as `end` says; `true` stands for [`ChatEnd::Answer`]. For tokens use
     /// [`chat_tokens`](Self::chat_tokens).
     ///
     /// # Errors
@@ -316,10 +316,10 @@ impl Engine {
         &self,
         conversation: impl Into<Conversation<'c>>,
         template: Option<&str>,
-        add_generation_prompt: bool,
+        end: impl Into<ChatEnd>,
     ) -> Result<String> {
         let conversation = conversation.into().json();
-        let params = chat_params(template, add_generation_prompt);
+        let params = chat_params(template, end.into());
         read_string(COMPUTED_TEXT_BYTES, |buf, cap, needed, err| {
             let (json, n_json) = (conversation.as_ptr().cast(), conversation.len());
             // SAFETY: the texts live during the call; the buffer has room for `cap` bytes.
@@ -350,10 +350,10 @@ impl Engine {
         &self,
         conversation: impl Into<Conversation<'c>>,
         template: Option<&str>,
-        add_generation_prompt: bool,
+        end: impl Into<ChatEnd>,
     ) -> Result<Vec<Token>> {
         let conversation = conversation.into().json();
-        let params = chat_params(template, add_generation_prompt);
+        let params = chat_params(template, end.into());
         let (json, n_json) = (conversation.as_ptr().cast(), conversation.len());
         let tokenize = self.functions().inlay_chat_tokenize;
         let mut n = 0;
@@ -379,8 +379,9 @@ impl Engine {
         Ok(TokenInfo::from_raw(&info))
     }
 
-    /// Turns texts, or their tokens, into vectors of the model's width: the final hidden states of each, pooled. Each runs in a
-    /// session of its own, several at once where sessions are free. A text has the BOS and EOS tokens that the model asks for.
+    /// Turns texts, or their tokens, into vectors: the final hidden states of each, pooled. They have the model's width; with
+    /// [`Pooling::Default`] that of the layers that its files have behind the pooling. Each runs in a session of its own, several
+    /// at once where sessions are free. A text has the default prompt, and the BOS and EOS tokens, that the model asks for.
     ///
     /// # Errors
     /// [`Status::Unsupported`], [`Status::ContextFull`], [`Status::KvFull`], [`Status::SessionLimit`], [`Status::InvalidState`] or
@@ -422,12 +423,18 @@ impl Engine {
         if let Some(progress) = &mut progress {
             progress.install_in_embedding(&mut params);
         }
-        let width = self.info()?.d_model as usize;
-        let mut out = vec![0f32; inputs.len() * width];
+        let (from, n, stride) = (inputs.as_ptr(), inputs.len(), size_of::<raw::inlay_embed_input>());
+        let mut n_values = 0;
+        // SAFETY: inputs and parameters live during the call; without a buffer only the number is told.
+        call(|err| unsafe {
+            let (to, needed) = (std::ptr::null_mut(), &mut n_values);
+            (self.functions().inlay_embed)(self.as_ptr(), from, n, stride, &params, to, 0, needed, err)
+        })?;
+        let width = n_values / n.max(1);
+        let mut out = vec![0f32; n_values];
         let embedded = call(|err| {
             // SAFETY: inputs, parameters and progress live during the call; the buffer has room for what it is said to.
             unsafe {
-                let (from, n, stride) = (inputs.as_ptr(), inputs.len(), size_of::<raw::inlay_embed_input>());
                 let (to, cap, needed) = (out.as_mut_ptr(), out.len(), std::ptr::null_mut());
                 (self.functions().inlay_embed)(self.as_ptr(), from, n, stride, &params, to, cap, needed, err)
             }
@@ -436,7 +443,7 @@ impl Engine {
             progress.resume_panic();
         }
         embedded?;
-        Ok(out.chunks(width).map(<[f32]>::to_vec).collect())
+        Ok(out.chunks(width.max(1)).map(<[f32]>::to_vec).collect())
     }
 
     /// Tells how likely each token of texts is, given those before it: for perplexities, choices between answers, and what a
@@ -582,9 +589,13 @@ fn embed_input<'p>(text: impl Into<Prompt<'p>>) -> raw::inlay_embed_input {
 }
 
 /// The parameters of a conversation; the template must live as long.
-fn chat_params(template: Option<&str>, add_generation_prompt: bool) -> raw::inlay_chat_params {
+fn chat_params(template: Option<&str>, end: ChatEnd) -> raw::inlay_chat_params {
     raw::inlay_chat_params {
-        flags: if add_generation_prompt { raw::INLAY_CHAT_ADD_GENERATION_PROMPT } else { 0 },
+        flags: match end {
+            ChatEnd::Conversation => 0,
+            ChatEnd::Answer => raw::INLAY_CHAT_ADD_GENERATION_PROMPT,
+            ChatEnd::LastMessage => raw::INLAY_CHAT_CONTINUE_FINAL_MESSAGE,
+        },
         chat_template: template.map_or(std::ptr::null(), |text| text.as_ptr().cast()),
         template_len: template.map_or(0, str::len),
         ..Default::default()
