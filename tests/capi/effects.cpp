@@ -590,7 +590,7 @@ std::vector<EffectRow> table() {
        }},
       {"INLAY_CHAT_CONTINUE_FINAL_MESSAGE", refused, [](bool set) {
          return chat("x", set, INLAY_CHAT_CONTINUE_FINAL_MESSAGE, R"([{"content": "a"}])");
-       }, "does not write the message"},
+       }, "does not write it as it is"},
   };
   std::ranges::copy(sampler_rows(), std::back_inserter(rows));
   return rows;

@@ -200,7 +200,7 @@ class Run(ModelCase):
             self.assertEqual(through.stdout, answer("--raw", "--special", "-p", written).stdout)
             n = len(self.run_tool("tokenize", OWN_MODEL, written, "--special", "--ids").stdout.split())
             self.assertIn(f"prompt: {n} tokens in".encode(), through.stderr)
-        begun, whole = "Yes,", answer("-p", line, "--answer", "Yes,")
+        begun, whole = "The cellar", answer("-p", line, "--answer", "The cellar")
         rest = answer("--raw", "--special", "-p", f"<|player|>{line}<|npc|>{begun}").stdout
         self.assertEqual(whole.stdout, begun.encode() + rest)
         self.assertFalse(answer("-p", line).stdout.startswith(begun.encode()))
