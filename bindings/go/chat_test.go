@@ -57,6 +57,13 @@ func TestMessagesAreTheirJSON(t *testing.T) {
 			}
 		}
 	}
+	begun := []ChatMessage{{Role: "user", Content: "Hi"}, {Role: "assistant", Content: "Yes, "}}
+	if text, err := engine.MessagesText(begun, rolesAndTexts, ChatContinueFinalMessage); text != "user: Hi|assistant: Yes, " || err != nil {
+		t.Errorf("%q %v", text, err)
+	}
+	if _, err := engine.MessagesText(begun, rolesAndTexts, ChatContinueFinalMessage|ChatAddGenerationPrompt); !errors.Is(err, StatusInvalidArgument) {
+		t.Error(err)
+	}
 	if text, err := engine.MessagesText(nil, rolesAndTexts, 0); text != "" || err != nil {
 		t.Errorf("%q %v", text, err)
 	}

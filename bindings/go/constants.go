@@ -327,6 +327,11 @@ const (
 	// The text ends where the model's answer begins: the template's variable add_generation_prompt is true. It
 	// changes nothing for a template that does not read the variable, or where the conversation sets it itself.
 	ChatAddGenerationPrompt = raw.ChatAddGenerationPrompt
+	// The text ends where the last message's text does, whatever the template writes behind it, so that the model
+	// goes on with that message: an answer that was begun for it, or one that was cut off. Blanks at its end stay
+	// unless the template trims them. Not together with ADD_GENERATION_PROMPT; UNSUPPORTED if the template does not
+	// write the message as it is.
+	ChatContinueFinalMessage = raw.ChatContinueFinalMessage
 )
 
 // How the final hidden states of a text's tokens become one vector.
@@ -334,7 +339,9 @@ type Pooling = raw.Pooling
 
 // Values of Pooling.
 const (
-	// As the model's metadata say; a model that says nothing is refused.
+	// As the model's metadata say, with the layers that a sentence-transformers folder has behind its pooling (Dense,
+	// Normalize), which may change the width; a model that says nothing is refused. The others give the pooled states
+	// alone.
 	PoolingDefault = raw.PoolingDefault
 	// The mean of all tokens.
 	PoolingMean = raw.PoolingMean
@@ -351,4 +358,7 @@ type EmbedFlags = raw.EmbedFlags
 const (
 	// Scaled to length 1, so that a scalar product of two is their cosine.
 	EmbedNormalize = raw.EmbedNormalize
+	// Texts without the model's default prompt in front; nothing for a model without one. For programs that put
+	// another prompt there: the metadata inlay.embedding.prompt.NAME have all prompts of the model.
+	EmbedNoPrompt = raw.EmbedNoPrompt
 )

@@ -260,8 +260,18 @@ func (e *Engine) embed(ctx context.Context, inputs *raw.EmbedInput, n int, pooli
 		return nil, cancelled("embed", ctx)
 	}
 	params := &raw.EmbedParams{StructSize: uint32(unsafe.Sizeof(raw.EmbedParams{})), Pooling: pooling, Flags: flags}
-	width := e.info.DModel
-	values := make([]float32, n*width+1)
+	var needed uintptr
+	err = check("embed", func(err *raw.Error) Status {
+		return raw.Embed(handle, inputs, uintptr(n), unsafe.Sizeof(*inputs), params, nil, 0, &needed, err)
+	})
+	if err != nil {
+		return nil, err
+	}
+	width := 0
+	if n > 0 {
+		width = int(needed) / n
+	}
+	values := make([]float32, needed+1)
 	control := raw.NewControl()
 	defer control.Free()
 	control.AttachEmbed(params)

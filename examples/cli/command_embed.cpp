@@ -27,15 +27,11 @@ std::vector<std::string> lines_of(const std::string& path) {
   return lines;
 }
 
-// (texts, d_model), row after row.
+// (texts, width), row after row.
 std::vector<float> embed(const inlay_engine* engine, const std::vector<std::string>& texts,
                          inlay_embed_params params) {
-  std::vector<std::vector<int32_t>> tokens;
   std::vector<inlay_embed_input> inputs;
-  for (const std::string& text : texts) {
-    tokens.push_back(tokenize(engine, text, INLAY_TOKENIZE_PARSE_SPECIAL));
-    inputs.push_back({tokens.back().data(), tokens.back().size(), nullptr, 0});
-  }
+  for (const std::string& text : texts) inputs.push_back({nullptr, 0, text.data(), text.size()});
   std::vector<float> out;
   inlay_error error;
   size_t n = 0;
@@ -93,12 +89,13 @@ int embed_command(int argc, char** argv) {
   LoadOptions load;
   std::string file;
   int32_t pooling = INLAY_POOLING_DEFAULT;
-  bool has_file = false, raw = false, similarities = false, json = false;
+  bool has_file = false, raw = false, similarities = false, no_prompt = false, json = false;
   Options options("embed MODEL [TEXT...] [options]",
                   "Prints a vector for each text, one a line: its final hidden states, pooled, of length 1.");
   options.text("-f --file", "PATH", file, &has_file, "take the texts from a file, one a line; - is the standard input");
   options.choice("--pooling", {"default", "mean", "last", "first"}, pooling,
                  "how a text's tokens become one vector (default: as the model's metadata say)");
+  options.flag("--no-prompt", no_prompt, "texts without the model's default prompt in front");
   options.flag("--raw", raw, "do not scale to length 1");
   options.flag("--similarity", similarities, "print the cosine of each text to each instead");
   options.flag("--json", json, "print one line of JSON: embeddings, or with --similarity the cosines, an array for each text");
@@ -113,7 +110,7 @@ int embed_command(int argc, char** argv) {
   const EnginePtr engine = load_file(rest[0], load);
   auto params = sized<inlay_embed_params>();
   params.pooling = pooling;
-  params.flags = raw ? 0 : INLAY_EMBED_NORMALIZE;
+  params.flags = (raw ? 0 : INLAY_EMBED_NORMALIZE) | (no_prompt ? INLAY_EMBED_NO_PROMPT : 0);
   const std::vector<float> values = embed(engine.get(), texts, params);
   const size_t width = values.size() / texts.size();
   const std::vector<float> shown = similarities ? similarities_of(values, width) : values;

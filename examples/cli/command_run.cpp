@@ -19,13 +19,14 @@ namespace {
 constexpr size_t kMostWords = 10000;  // on the command line
 
 struct RunRequest {
-  std::string model, prompt, file, system, chat_template, template_file, variables;
+  std::string model, prompt, file, system, begun, chat_template, template_file, variables;
   bool has_prompt = false, has_file = false;
   int32_t n_tokens = 256;
   double temperature = 0.8, top_p = 0.95, min_p = 0.0;
   int32_t top_k = 40, n_logprobs = -1;  // -1: text
   uint64_t seed = 0;
-  bool has_seed = false, no_bos = false, special = false, echo = false, quiet = false, raw = false, has_system = false, ignore_ends = false;
+  bool has_seed = false, no_bos = false, special = false, echo = false, quiet = false, raw = false, has_system = false, has_begun = false;
+  bool ignore_ends = false;
   std::vector<std::string> stops, stop_tokens;
   std::vector<int32_t> stop_ids;
   LoadOptions load;
@@ -56,6 +57,7 @@ RunRequest parse_run_request(int argc, char** argv) {
   options.flag("--no-bos", r.no_bos, "leave out the BOS token that the model asks for");
   options.flag("--special", r.special, "turn control tokens written in the prompt into their ids");
   options.text("-sys --system --system-prompt", "TEXT", r.system, &r.has_system, "begin with this message of the system");
+  options.text("--answer", "TEXT", r.begun, &r.has_begun, "the answer begins with this text, and the model goes on with it");
   options.text("--chat-template", "TEXT", r.chat_template, nullptr, "a chat template in the place of the model's, in Jinja");
   options.text("--chat-template-file", "PATH", r.template_file, nullptr, "the same from a file");
   options.text("--chat-template-kwargs", "JSON", r.variables, nullptr, "variables of the chat template, an object as {\"enable_thinking\":false}");
@@ -170,7 +172,11 @@ ConversationForm form_of(const inlay_engine* engine, const RunRequest& r) {
   if (!r.raw && !form.has_template && !r.quiet)
     std::fprintf(stderr, "inlay: the model has no chat template: its text goes on from the prompt as it stands, as with --raw\n");
   form.no_bos = r.no_bos, form.special = r.special;
+  if (r.has_begun && !form.has_template) {
+    fail(kExitFailed, r.raw ? "--answer needs the chat template, which --raw leaves out" : "--answer needs a chat template, and the model's file has none");
+  }
   form.system = r.system;
+  form.begun = r.begun;
   form.n_most = r.n_tokens;
   return form;
 }
@@ -210,6 +216,7 @@ int answer_prompt(const inlay_engine* engine, inlay_session* session, const RunR
   check_room(engine, tokens.size());
   TextOutput out;
   if (r.echo) out.write(prompt.data(), prompt.size());
+  if (r.n_logprobs < 0) out.write(r.begun.data(), r.begun.size());
   const auto print_logprobs = [&](const inlay_event& event) { print_token(engine, event); };
   const bool on_host = info_of(engine).device != INLAY_DEVICE_CUDA;
   const Turn turn = r.n_logprobs < 0 ? generate(session, tokens, out, on_host) : generate(session, tokens, out, on_host, print_logprobs);
@@ -230,6 +237,7 @@ int run_command(int argc, char** argv) {
   RunRequest r = parse_run_request(argc, argv);
   const bool conversation = !r.has_prompt && !r.has_file && is_terminal(stdin);
   if (conversation && r.n_logprobs >= 0) fail(kExitUsage, "--logprobs is for one prompt, not for a conversation: give -p or -f");
+  if (conversation && r.has_begun) fail(kExitUsage, "--answer is for one prompt, given with -p or -f");
   const std::string prompt = conversation ? "" : given_prompt(r);
   const EnginePtr engine = load_file(r.model, r.load);
   const SessionPtr session = open_session(engine.get(), r);

@@ -52,8 +52,10 @@ std::vector<int32_t> Conversation::render(size_t first, std::string& refused) co
   std::vector<int32_t> tokens;
   if (form_.has_template) {
     inlay_error error;
-    const std::string said = with_variables(form_.variables, messages(first, ","));
-    if (tokenize_chat(engine_, said, form_.chat_template, tokens, error) == INLAY_OK) return tokens;
+    std::string said = messages(first, ",");
+    if (!form_.begun.empty()) said.insert(said.size() - 1, "," + message("assistant", form_.begun));
+    const inlay_chat_flags end = form_.begun.empty() ? INLAY_CHAT_ADD_GENERATION_PROMPT : INLAY_CHAT_CONTINUE_FINAL_MESSAGE;
+    if (tokenize_chat(engine_, with_variables(form_.variables, said), {form_.chat_template, end}, tokens, error) == INLAY_OK) return tokens;
     refused = describe("the model's chat template cannot write this (--raw does without it)", error);
     return {};
   }

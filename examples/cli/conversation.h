@@ -17,6 +17,7 @@ struct ConversationForm {
   std::string chat_template;  // empty: the model's own
   std::string variables;      // of the template, a JSON object; empty: none
   std::string system;         // empty: no message of the system
+  std::string begun;          // of the last answer; empty: nothing
   int32_t n_most = 0;  // tokens of an answer; 0: until the context is full
 };
 

@@ -191,15 +191,15 @@ bool has_chat_template(const inlay_engine* engine) {
   return inlay_meta_value(engine, "tokenizer.chat_template", SIZE_MAX, nullptr, 0, &n, nullptr) == INLAY_OK;
 }
 
-inlay_status tokenize_chat(const inlay_engine* engine, const std::string& conversation, const std::string& chat_template,
-                           std::vector<int32_t>& tokens, inlay_error& error) {
+inlay_status tokenize_chat(const inlay_engine* engine, const std::string& conversation, const ChatForm& form, std::vector<int32_t>& tokens,
+                           inlay_error& error) {
   tokens.clear();
   size_t n = 0;
   auto params = sized<inlay_chat_params>();
-  params.flags = INLAY_CHAT_ADD_GENERATION_PROMPT;
-  if (!chat_template.empty()) {
-    params.chat_template = chat_template.data();
-    params.template_len = chat_template.size();
+  params.flags = form.flags;
+  if (!form.chat_template.empty()) {
+    params.chat_template = form.chat_template.data();
+    params.template_len = form.chat_template.size();
   }
   const auto ask = [&] {
     return inlay_chat_tokenize(engine, conversation.data(), conversation.size(), &params, tokens.empty() ? nullptr : tokens.data(),

@@ -79,10 +79,14 @@ std::string detokenize(const inlay_engine* engine, const std::vector<int32_t>& t
 std::string piece_of(const inlay_engine* engine, int32_t token);  // control tokens too
 
 bool has_chat_template(const inlay_engine* engine);
-// A conversation, JSON as inlay_chat_tokenize takes it, as the template writes it, up to where the answer begins; without a
-// template the model's own does. Control tokens that messages have in writing are text. Templates may refuse messages.
-inlay_status tokenize_chat(const inlay_engine* engine, const std::string& conversation, const std::string& chat_template,
-                           std::vector<int32_t>& tokens, inlay_error& error);
+struct ChatForm {
+  const std::string& chat_template;  // empty: the model's own
+  inlay_chat_flags flags;
+};
+// A conversation, JSON as inlay_chat_tokenize takes it, as the template writes it. Control tokens that messages have in writing are
+// text. Templates may refuse messages.
+inlay_status tokenize_chat(const inlay_engine* engine, const std::string& conversation, const ChatForm& form, std::vector<int32_t>& tokens,
+                           inlay_error& error);
 
 // All bytes of a file; `-` is the standard input.
 std::string read_file(const std::string& path);

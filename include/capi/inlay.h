@@ -208,10 +208,11 @@ typedef int32_t inlay_explain_form;
 // How a conversation becomes text.
 typedef uint32_t inlay_chat_flags;
 #define INLAY_CHAT_ADD_GENERATION_PROMPT 1u  // The text ends where the model's answer begins: the template's variable add_generation_prompt is true. It changes nothing for a template that does not read the variable, or where the conversation sets it itself.
+#define INLAY_CHAT_CONTINUE_FINAL_MESSAGE 2u  // The text ends where the last message's text does, whatever the template writes behind it, so that the model goes on with that message: an answer that was begun for it, or one that was cut off. Blanks at its end stay unless the template trims them. Not together with ADD_GENERATION_PROMPT; UNSUPPORTED if the template does not write the message as it is.
 
 // How the final hidden states of a text's tokens become one vector.
 typedef int32_t inlay_pooling;
-#define INLAY_POOLING_DEFAULT 0  // As the model's metadata say; a model that says nothing is refused.
+#define INLAY_POOLING_DEFAULT 0  // As the model's metadata say, with the layers that a sentence-transformers folder has behind its pooling (Dense, Normalize), which may change the width; a model that says nothing is refused. The others give the pooled states alone.
 #define INLAY_POOLING_MEAN 1  // The mean of all tokens.
 #define INLAY_POOLING_LAST 2  // The last token, which has seen all others.
 #define INLAY_POOLING_FIRST 3  // The first token (CLS), which in a decoder has seen itself alone.
@@ -219,6 +220,7 @@ typedef int32_t inlay_pooling;
 // What an embedding is.
 typedef uint32_t inlay_embed_flags;
 #define INLAY_EMBED_NORMALIZE 1u  // Scaled to length 1, so that a scalar product of two is their cosine.
+#define INLAY_EMBED_NO_PROMPT 2u  // Texts without the model's default prompt in front; nothing for a model without one. For programs that put another prompt there: the metadata inlay.embedding.prompt.NAME have all prompts of the model.
 
 // One model's weights on one device, with the KV pool and the statistics of its sessions.
 typedef struct inlay_engine inlay_engine;
@@ -735,7 +737,11 @@ typedef struct inlay_embed_input {
   const int32_t* tokens;
   // Their number. [tokens, default 0]
   size_t n_tokens;
-  // A text, which becomes tokens as by inlay_tokenize without flags. [default NULL: tokens are given]
+  // A text, which becomes tokens as by inlay_tokenize without flags. Where the model comes from a sentence-transformers
+  // folder, by itself or converted, that library's rules hold before: the default prompt stands in front, the text is
+  // put in lower case if the folder says so, and tokens beyond max_seq_length are cut off at the end, or at the
+  // beginning where truncation_side is left; BOS and EOS stay. None of this is done to tokens. [default NULL: tokens
+  // are given]
   const char* text;
   // Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]
   size_t text_len;

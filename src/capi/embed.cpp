@@ -13,9 +13,10 @@ Status read_params(const inlay_embed_params* given, EmbedOptions& out) {
   inlay_embed_params params;
   INLAY_TRY(read_struct(given, "params", params));
   INLAY_TRY(check_range(params.pooling, INLAY_POOLING_DEFAULT, INLAY_POOLING_FIRST, "params.pooling"));
-  INLAY_TRY(check_flags(params.flags, INLAY_EMBED_NORMALIZE, "params.flags"));
+  INLAY_TRY(check_flags(params.flags, INLAY_EMBED_NORMALIZE | INLAY_EMBED_NO_PROMPT, "params.flags"));
   if (params.reserved != 0) return error(Code::invalid_argument, "params.reserved is not 0");
   out.normalize = (params.flags & INLAY_EMBED_NORMALIZE) != 0;
+  out.without_prompt = (params.flags & INLAY_EMBED_NO_PROMPT) != 0;
   switch (params.pooling) {
     case INLAY_POOLING_MEAN:
       out.pooling = Pooling::mean;
@@ -40,7 +41,8 @@ Status read_params(const inlay_embed_params* given, EmbedOptions& out) {
 }
 
 // The tokens of one text; `made` holds those that are made of its characters.
-Result<std::span<const int32_t>> read_input(const Engine& engine, const inlay_embed_input& input, size_t i, std::vector<int32_t>& made) {
+Result<std::span<const int32_t>> read_input(const Engine& engine, const inlay_embed_input& input, size_t i, bool without_prompt,
+                                            std::vector<int32_t>& made) {
   const bool has_tokens = input.tokens || input.n_tokens != 0, has_text = input.text || input.text_len != 0;
   if (has_tokens == has_text)
     return error(Code::invalid_argument, "inputs[%zu] has %s", i, has_text ? "tokens and a text" : "neither tokens nor a text");
@@ -48,7 +50,10 @@ Result<std::span<const int32_t>> read_input(const Engine& engine, const inlay_em
   if (has_tokens) return read_tokens(input.tokens, input.n_tokens, name.c_str());
   INLAY_ASSIGN(const std::string_view text, read_text(input.text, input.text_len, name.c_str()));
   if (!engine.tokenizer()) return error(Code::unsupported, "%s: the model has no tokenizer", name.c_str());
-  INLAY_TRY(engine.tokenizer()->encode(text, {}, made));
+  if (Status status = engine.embedding_rules().encode(*engine.tokenizer(), text, without_prompt, made); !status.ok()) {
+    status.message = name + ": " + status.message;
+    return status;
+  }
   return std::span<const int32_t>(made);
 }
 
@@ -67,7 +72,7 @@ inlay_status inlay_embed(const inlay_engine* engine, const inlay_embed_input* in
     INLAY_TRY(check_stride(input_stride, kFirstSize<inlay_embed_input>, alignof(inlay_embed_input), "input_stride"));
     EmbedOptions options;
     INLAY_TRY(read_params(params, options));
-    const size_t n_values = n_inputs * static_cast<size_t>(engine->engine->spec().d_model);
+    const size_t n_values = n_inputs * embedding_width(*engine->engine, options);
     if (needed) *needed = n_values;
     if (!out && cap == 0) return {};
     INLAY_TRY(check_not_null(out, "out"));
@@ -88,7 +93,7 @@ inlay_status inlay_embed(const inlay_engine* engine, const inlay_embed_input* in
     for (size_t i = 0; i < n_inputs; ++i) {
       inlay_embed_input input;
       INLAY_TRY(read_element(inputs, i, input_stride, "an element of inputs", input));
-      INLAY_ASSIGN(const std::span<const int32_t> text, read_input(*engine->engine, input, i, made[i]));
+      INLAY_ASSIGN(const std::span<const int32_t> text, read_input(*engine->engine, input, i, options.without_prompt, made[i]));
       texts.push_back(text);
     }
     return embed(*engine->engine, texts, options, {out, n_values});

@@ -1,9 +1,12 @@
 #include "src/engine/chat.h"
 
+#include <algorithm>
+
 #include "src/base/ascii.h"
 #include "src/base/local_time.h"
 #include "src/engine/engine.h"
 #include "src/template/template.h"
+#include "src/template/text.h"
 #include "src/template/variables.h"
 
 namespace inlay {
@@ -68,16 +71,81 @@ Result<tmpl::Template> ChatTemplates::pick(bool has_tools) const {
 
 namespace {
 
+// Behind the text of a message that is to be continued. Where a template trims texts, the blank is lost.
+constexpr std::string_view kTextEnd = "INLAY_TEXT_ENDS_HERE", kTextEndAndBlank = "INLAY_TEXT_ENDS_HERE ";
+
+constexpr const char* kToContinue = "the conversation's last message is to be continued";
+
+Value with_end(const Value& given) {
+  tmpl::Text out{given.text() + std::string(kTextEndAndBlank), given.is_markup(), given.foreign()};
+  return Value(std::move(out));
+}
+
+Value with_member(const Map& map, std::string_view name, const Value& value) {
+  Map out;
+  for (const auto& [key, old] : map.entries()) out.set(key, key.is_string() && key.text() == name ? value : old);
+  return Value(std::move(out));
+}
+
+// Marks where the last message's text ends: its content, or the last text in a list of parts. `said`: that text.
+Status mark_end(Map& variables, std::string& said) {
+  const Value* messages = variables.find("messages");
+  if (!messages || !messages->is(tmpl::Kind::list) || messages->list().items.empty())
+    return error(Code::invalid_argument, "%s, and there is none", kToContinue);
+  tmpl::List list = messages->list();
+  Value& last = list.items.back();
+  const Value* content = last.is(tmpl::Kind::map) ? last.map().find("content") : nullptr;
+  if (content && content->is_string()) {
+    said = content->text();
+    last = with_member(last.map(), "content", with_end(*content));
+  } else if (content && content->is(tmpl::Kind::list)) {
+    tmpl::List parts = content->list();
+    const auto part = std::find_if(parts.items.rbegin(), parts.items.rend(), [](const Value& v) {
+      const Value* words = v.is(tmpl::Kind::map) ? v.map().find("text") : nullptr;
+      return words && words->is_string();
+    });
+    if (part == parts.items.rend()) return error(Code::invalid_argument, "%s, and its content has no text", kToContinue);
+    const Value& words = *part->map().find("text");
+    said = words.text();
+    *part = with_member(part->map(), "text", with_end(words));
+    last = with_member(last.map(), "content", Value(std::move(parts)));
+  } else {
+    return error(Code::invalid_argument, "%s, and it has no content", kToContinue);
+  }
+  variables.set(text("messages"), Value(std::move(list)));
+  return {};
+}
+
+// Cuts what the template has written behind that text.
+Status cut_at_end(std::string_view said, tmpl::Text& out) {
+  const size_t at = out.bytes.rfind(kTextEnd);
+  if (at == std::string::npos || out.bytes.find(tmpl::strip(said, tmpl::Side::both)) == std::string::npos)
+    return error(Code::unsupported, "%s, but the chat template does not write it as it is", kToContinue);
+  const bool is_kept = std::string_view(out.bytes).substr(at).starts_with(kTextEndAndBlank);
+  out.bytes.resize(at);
+  if (!is_kept) out.bytes.resize(tmpl::strip(out.bytes, tmpl::Side::right).size());
+  std::erase_if(out.foreign, [&](const tmpl::Span& span) { return span.begin >= out.bytes.size(); });
+  if (!out.foreign.empty()) out.foreign.back().end = std::min(out.foreign.back().end, out.bytes.size());
+  return {};
+}
+
 Result<tmpl::Text> render(const Engine& engine, std::string_view conversation, const ChatOptions& options, bool marks) {
   INLAY_ASSIGN(Map variables, tmpl::read_variables(conversation, marks));
   if (!variables.find("add_generation_prompt"))
     variables.set(text("add_generation_prompt"), Value(options.add_generation_prompt));
+  std::string said;
+  if (options.continue_final_message) {
+    if (variables.find("add_generation_prompt")->truth())
+      return error(Code::invalid_argument, "%s, which contradicts add_generation_prompt", kToContinue);
+    INLAY_TRY(mark_end(variables, said));
+  }
   add_tokens(engine.tokenizer(), variables);
   const Value* tools = variables.find("tools");
   INLAY_ASSIGN(const tmpl::Template chosen,
                options.source ? parse(*options.source) : engine.chat_templates().pick(tools && tools->truth()));
   auto out = chosen.render_marked(variables, local_time());
   if (!out.ok()) return of_template(std::move(out).status());
+  if (options.continue_final_message) INLAY_TRY(cut_at_end(said, *out));
   return out;
 }
 

@@ -30,6 +30,7 @@ class ChatTemplates {
 
 struct ChatOptions {
   bool add_generation_prompt = false;           // end where the model's answer begins
+  bool continue_final_message = false;          // end where the last message's text does; not with the former
   std::optional<std::string_view> source = {};  // of a template that stands for the model's own
 };
 

@@ -15,12 +15,19 @@ namespace {
 // In the order of the values of pooling_type in GGUF files.
 enum class StoredPooling : uint64_t { none, mean, cls, last };
 
-// `first` is the number of the group's first text, for errors.
-Status write_vectors(const std::vector<Pooler>& poolers, bool normalize, size_t first, std::span<float> out) {
-  const size_t d_model = out.size() / poolers.size();
+// `first` is the number of the group's first text, for errors. `rules`: of the model's own pooling, else null.
+Status write_vectors(const std::vector<Pooler>& poolers, const EmbeddingRules* rules, bool normalize, size_t d_model, size_t first, std::span<float> out) {
+  const size_t width = out.size() / poolers.size();
+  std::vector<float> pooled(rules ? d_model : 0);
   for (size_t i = 0; i < poolers.size(); ++i) {
-    const std::span<float> values = out.subspan(i * d_model, d_model);
-    poolers[i].finish(normalize, values);
+    const std::span<float> values = out.subspan(i * width, width);
+    if (rules) {
+      poolers[i].finish(false, pooled);
+      rules->apply(pooled, values);
+      if (normalize) scale_to_one(values);
+    } else {
+      poolers[i].finish(normalize, values);
+    }
     const auto bad = std::ranges::find_if_not(values, [](float v) { return std::isfinite(v); });
     if (bad == values.end()) continue;
     return error(Code::format, "the model gave %g for value %td of text %zu", static_cast<double>(*bad), bad - values.begin(),
@@ -70,6 +77,10 @@ Result<Pooling> pooling_of(const Engine& engine) {
                metadata.key_in_file(key).c_str(), static_cast<unsigned long long>(stored));
 }
 
+size_t embedding_width(const Engine& engine, const EmbedOptions& options) {
+  return options.pooling ? static_cast<size_t>(engine.spec().d_model) : engine.embedding_rules().width();
+}
+
 Status embed(Engine& engine, std::span<const std::span<const int32_t>> texts, const EmbedOptions& options,
              std::span<float> out) {
   INLAY_TRY(check_texts(engine, texts));
@@ -81,7 +92,8 @@ Status embed(Engine& engine, std::span<const std::span<const int32_t>> texts, co
   }
   const Engine::LongRun run(engine);
   INLAY_TRY(run.status());
-  const size_t d_model = engine.output_norm().size();
+  const size_t d_model = engine.output_norm().size(), width = embedding_width(engine, options);
+  const EmbeddingRules* rules = options.pooling ? nullptr : &engine.embedding_rules();
   uint64_t n_done = 0, n_total = 0;
   for (const auto& text : texts) n_total += text.size();
   const auto tell = [&](size_t n_tokens) -> Status {
@@ -94,7 +106,7 @@ Status embed(Engine& engine, std::span<const std::span<const int32_t>> texts, co
     INLAY_TRY(group.take(texts.subspan(i)));
     std::vector<Pooler> poolers(group.size(), Pooler(pooling, engine.output_norm(), engine.spec().norm_epsilon));
     INLAY_TRY(run_group(engine, group, poolers, tell));
-    INLAY_TRY(write_vectors(poolers, options.normalize, i, out.subspan(i * d_model, group.size() * d_model)));
+    INLAY_TRY(write_vectors(poolers, rules, options.normalize, d_model, i, out.subspan(i * width, group.size() * width)));
     i += group.size();
   }
   return {};

@@ -16,6 +16,7 @@
 #include "src/base/mutex.h"
 #include "src/base/turn_mutex.h"
 #include "src/engine/chat.h"
+#include "src/engine/embedding_rules.h"
 #include "src/engine/kv_pools.h"
 #include "src/engine/log.h"
 #include "src/engine/options.h"
@@ -173,6 +174,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   const Metadata& metadata() const { return metadata_; }  // of the model file
   const Tokenizer* tokenizer() const { return tokenizer_.get(); }  // null if the model has none
   const ChatTemplates& chat_templates() const { return chat_templates_; }
+  const EmbeddingRules& embedding_rules() const { return embedding_rules_; }
   EngineInfo info() const;
   EngineStats stats() const;
   Log& log() { return *log_; }
@@ -290,6 +292,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::unique_ptr<Log> log_;
   Metadata metadata_;
   const ChatTemplates chat_templates_;
+  const EmbeddingRules embedding_rules_;
   std::unique_ptr<Tokenizer> tokenizer_;
   std::unique_ptr<Backend> backend_;
   EngineInfo info_;

@@ -144,6 +144,7 @@ Result<Model> settle_model(const Checkpoint& checkpoint, const EngineOptions& op
 struct Engine::Parts {
   std::unique_ptr<Log> log;
   Metadata metadata;
+  EmbeddingRules embedding_rules;
   std::unique_ptr<Tokenizer> tokenizer;
   std::unique_ptr<Backend> backend;
   EngineInfo info;
@@ -155,6 +156,7 @@ Engine::Engine(Parts parts)
     : log_(std::move(parts.log)),
       metadata_(std::move(parts.metadata)),
       chat_templates_(metadata_),
+      embedding_rules_(std::move(parts.embedding_rules)),
       tokenizer_(std::move(parts.tokenizer)),
       backend_(std::move(parts.backend)),
       info_(parts.info),
@@ -263,6 +265,7 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
   if (parts.tokenizer) log_tokenizer(*parts.tokenizer, model.spec().n_vocab, *parts.log);
   INLAY_ASSIGN(parts.backend, std::move(backend));
   parts.metadata = checkpoint.metadata();
+  INLAY_ASSIGN(parts.embedding_rules, EmbeddingRules::read(parts.metadata, static_cast<size_t>(model.spec().d_model)));
   parts.info = make_info(model, parts.backend->memory(), placement, options.weight_dtype);
   parts.prefill_chunk = std::min(placement.prefill_chunk, placement.config.max_step_tokens);
 

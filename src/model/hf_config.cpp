@@ -64,6 +64,14 @@ Result<double> positive_or(const JsonValue& object, std::string_view key, double
   return positive_of(object, key);
 }
 
+// Beside the families'.
+constexpr std::string_view kReadKeys[] = {
+    "_sliding_window_pattern", "compression_config", "head_dim", "hidden_act", "hidden_activation", "is_causal", "layer_types",
+    "max_window_layers", "model_type", "no_rope_layer_interval", "no_rope_layers", "num_experts", "num_local_experts",
+    "original_max_position_embeddings", "partial_rotary_factor", "quantization_config", "rope_local_base_freq", "rope_parameters",
+    "rope_scaling", "rope_theta", "sliding_window", "sliding_window_pattern", "swiglu_limit", "tie_word_embeddings",
+    "use_bidirectional_attention", "use_sliding_window"};
+
 class ConfigReader {
  public:
   ConfigReader(const JsonValue& config, const std::string& name) : root_(config), config_(config), name_(name) {}
@@ -71,7 +79,10 @@ class ConfigReader {
   Result<HfConfig> read() {
     INLAY_TRY(find_family());
     INLAY_TRY(refuse_what_is_missing());
-    INLAY_ASSIGN(out_.quantization, read_hf_quantization(config_));
+    INLAY_TRY(refuse_keys(config_, unread_config_keys()));
+    if (out_.has_pictures) INLAY_TRY(refuse_keys(root_, unread_config_keys()));
+    const bool is_outside = out_.has_pictures && !has(config_, "quantization_config") && !has(config_, "compression_config");
+    INLAY_ASSIGN(out_.quantization, read_hf_quantization(is_outside ? root_ : config_));
     out_.metadata.text("general.architecture", out_.family->arch);
     out_.metadata.text("general.name", name_);
     INLAY_ASSIGN(n_layers_, size_of_family("num_hidden_layers", kMaxLayers));
@@ -85,9 +96,19 @@ class ConfigReader {
     INLAY_TRY(read_layers_without_rope());
     INLAY_TRY(read_rope());
     INLAY_ASSIGN(out_.tied_embeddings, config_.bool_or("tie_word_embeddings", out_.family->tied_by_default));
-    std::vector<std::string> unknown = unknown_keys(config_, unread_config_keys(), [&](std::string_view key) {
+    if (out_.has_pictures) {  // what stands beside the text's part is of the whole model
+      INLAY_ASSIGN(out_.tied_embeddings, root_.bool_or("tie_word_embeddings", out_.tied_embeddings));
+    }
+    const auto is_read = [&](std::string_view key) {
       return find_key(key) || std::find(std::begin(kReadKeys), std::end(kReadKeys), key) != std::end(kReadKeys);
-    });
+    };
+    std::vector<std::string> unknown = unknown_keys(config_, unread_config_keys(), is_read);
+    if (out_.has_pictures) {
+      for (const JsonMember& member : root_.members()) {
+        const bool is_known = is_read(member.key) || std::ranges::find(kPictureKeys, member.key) != std::end(kPictureKeys);
+        if (!is_known && !changes_nothing(unread_config_keys(), member.key, member.value)) unknown.push_back(member.value.path());
+      }
+    }
     for (const char* key : {"rope_scaling", "rope_parameters"}) {
       if (!has(config_, key)) continue;
       for (std::string& inner : unknown_rope_keys(*config_.find(key))) unknown.push_back(std::move(inner));
@@ -97,32 +118,9 @@ class ConfigReader {
   }
 
  private:
-  // Beside the family's.
-  static constexpr std::string_view kReadKeys[] = {"head_dim",
-                                                   "hidden_act",
-                                                   "hidden_activation",
-                                                   "layer_types",
-                                                   "max_window_layers",
-                                                   "model_type",
-                                                   "no_rope_layer_interval",
-                                                   "no_rope_layers",
-                                                   "num_experts",
-                                                   "num_local_experts",
-                                                   "original_max_position_embeddings",
-                                                   "is_causal",
-                                                   "partial_rotary_factor",
-                                                   "quantization_config",
-                                                   "rope_local_base_freq",
-                                                   "rope_parameters",
-                                                   "rope_scaling",
-                                                   "rope_theta",
-                                                   "sliding_window",
-                                                   "sliding_window_pattern",
-                                                   "_sliding_window_pattern",
-                                                   "swiglu_limit",
-                                                   "tie_word_embeddings",
-                                                   "use_bidirectional_attention",
-                                                   "use_sliding_window"};
+  // Of models that see pictures, beside the text's part.
+  static constexpr std::string_view kPictureKeys[] = {"boi_token_index",   "eoi_token_index", "image_token_id", "image_token_index", "mm_tokens_per_image",
+                                                      "text_config",       "vision_config"};
 
   std::string arch_key(const char* name) const { return std::string(out_.family->arch) + "." + name; }
 
@@ -508,6 +506,8 @@ class ConfigReader {
 };
 
 }  // namespace
+
+std::span<const std::string_view> hf_config_keys() { return kReadKeys; }
 
 Result<HfConfig> read_hf_config(const JsonValue& config, const std::string& name) {
   return ConfigReader(config, name).read();

@@ -1,7 +1,9 @@
 // The config.json of a Hugging Face folder as the metadata that a GGUF file of the same model has.
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,6 +25,9 @@ struct HfConfig {
   // GGUF has these as tensors: name and values.
   std::vector<std::pair<std::string, std::vector<float>>> rope_factors;
 };
+
+// Keys of config.json that are read beside those of the families' tables.
+std::span<const std::string_view> hf_config_keys();
 
 // `config`: the whole of config.json. `name`: what the model is called.
 Result<HfConfig> read_hf_config(const JsonValue& config, const std::string& name);

@@ -265,6 +265,8 @@ constexpr std::string_view kLayerPrefix = "blk.", kOutput = "output";
 
 }  // namespace
 
+std::span<const HfFamily> hf_families() { return kFamilies; }
+
 const HfFamily* find_hf_family(std::string_view model_type) {
   for (const HfFamily& family : kFamilies) {
     if (model_type == family.model_type) return &family;

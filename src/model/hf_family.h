@@ -58,6 +58,7 @@ struct HfFamily {
   std::span<const HfKey> keys, more_keys = {};  // a key of both is read as the latter says
 };
 
+std::span<const HfFamily> hf_families();
 const HfFamily* find_hf_family(std::string_view model_type);  // null if unknown
 const HfFamily* find_hf_family_inside(std::string_view model_type);
 std::string known_hf_families();  // their model_types, in messages

@@ -28,7 +28,8 @@ constexpr size_t kMaxShards = 10000;
 constexpr std::string_view kSinks = ".self_attn.sinks";  // the one tensor without ".weight" or ".bias"
 constexpr size_t kShownFiles = 3;                        // in a message
 constexpr size_t kLongerName = 16;                       // that a tensor may get, and there may be two for one
-constexpr std::string_view kOutputTensor = "lm_head.weight", kEmbedding = "embed_tokens.weight";
+constexpr std::string_view kOutputTensor = "lm_head.weight", kEmbedding = "embed_tokens.weight", kOfText = "language_model.";
+constexpr uint64_t kComparedAtOnce = 1 << 20;
 
 std::string in_folder(const std::string& folder, std::string_view name) {
   const bool needs_none = folder.empty() || folder.ends_with('/');
@@ -163,8 +164,16 @@ bool is_of_pictures(std::string_view name) {
   return name.starts_with("vision_tower.") || name.starts_with("multi_modal_projector.");
 }
 
-// Buffers that older versions saved beside the weights; they follow from config.json.
-bool is_derived(std::string_view name) { return name.ends_with(".rotary_emb.inv_freq"); }
+// Buffers that versions saved beside the weights, which follow from config.json; scales of quantized activations and caches; and numbers of
+// a loss that compared vectors in training.
+constexpr std::string_view kUnreadSuffixes[] = {".rotary_emb.inv_freq",   ".rotary_emb.original_inv_freq", ".rotary_emb.cos_cached",
+                                                ".rotary_emb.sin_cached", ".position_ids",                 ".self_attn.masked_bias"};
+constexpr std::string_view kUnreadNames[] = {"logit_bias", "logit_scale", "position_ids"};
+
+bool is_unread(std::string_view name) {
+  const auto ends = [&](std::string_view suffix) { return name.ends_with(suffix); };
+  return std::ranges::find(kUnreadNames, name) != std::end(kUnreadNames) || std::ranges::any_of(kUnreadSuffixes, ends) || hf_is_of_activations(name);
+}
 
 Result<TensorEntry> convert(const SafetensorsEntry& from, const Shard& shard, uint32_t source) {
   const std::string path(shard.source->name());
@@ -193,6 +202,7 @@ class FolderReader {
   Result<Checkpoint> read() {
     find_prefix();
     INLAY_TRY(unpack());
+    INLAY_TRY(settle_output());
     reserve_names();
     for (size_t i = 0; i < shards_.size(); ++i) INLAY_TRY(add_shard(static_cast<uint32_t>(i)));
     for (HfMatrix& matrix : packed_.matrices) add_matrix(matrix);
@@ -235,6 +245,48 @@ class FolderReader {
     }
   }
 
+  bool is_head(std::string_view name) const {
+    return name == kOutputTensor || (config_.has_pictures && name.starts_with(kOfText) && name.substr(kOfText.size()) == kOutputTensor);
+  }
+
+  // Where config.json ties the embedding and the head, and the folder has both: they are tied if they are equal, as in transformers.
+  Status settle_output() {
+    if (!config_.tied_embeddings) return {};
+    const Shard *of_head = nullptr, *of_embedding = nullptr;
+    const SafetensorsEntry *head = nullptr, *embedding = nullptr;
+    size_t n_seen = 0;
+    for (const Shard& shard : shards_) {
+      for (const SafetensorsEntry& entry : shard.entries) {
+        if (packed_.taken[n_seen++]) continue;
+        if (is_head(entry.name)) of_head = &shard, head = &entry;
+        if (entry.name == prefix_ + std::string(kEmbedding)) of_embedding = &shard, embedding = &entry;
+      }
+    }
+    const auto is_packed = [&](std::string_view name) {
+      return std::ranges::any_of(packed_.matrices, [&](const HfMatrix& matrix) { return matrix.name == name; });
+    };
+    if (!head && !is_packed(kOutputTensor)) return {};
+    if (!embedding && !is_packed(prefix_ + std::string(kEmbedding))) return {};  // missing, which is told elsewhere
+    if (head && embedding && head->dtype == embedding->dtype && head->shape == embedding->shape) {
+      INLAY_ASSIGN(const bool equal, are_equal(*of_head->source, head->offset, *of_embedding->source, embedding->offset, head->n_bytes));
+      if (equal) return {};
+    }
+    config_.tied_embeddings = false;
+    config_.warnings.push_back(folder_ + ": lm_head.weight differs from the embedding and is used, although tie_word_embeddings of config.json ties the two");
+    return {};
+  }
+
+  static Result<bool> are_equal(const ByteSource& a, uint64_t a_at, const ByteSource& b, uint64_t b_at, uint64_t n_bytes) {
+    std::vector<std::byte> of_a(std::min(n_bytes, kComparedAtOnce)), of_b(of_a.size());
+    for (uint64_t done = 0; done < n_bytes; done += of_a.size()) {
+      const size_t n = std::min<uint64_t>(of_a.size(), n_bytes - done);
+      INLAY_TRY(a.read(a_at + done, std::span(of_a).first(n)));
+      INLAY_TRY(b.read(b_at + done, std::span(of_b).first(n)));
+      if (std::memcmp(of_a.data(), of_b.data(), n) != 0) return false;
+    }
+    return true;
+  }
+
   void reserve_names() {
     size_t n = 0;
     for (const auto& factors : config_.rope_factors) n += factors.first.size();
@@ -256,16 +308,16 @@ class FolderReader {
     Shard& shard = shards_[index];
     for (const SafetensorsEntry& entry : shard.entries) {
       if (packed_.taken[n_seen_++]) continue;
-      const bool is_output = entry.name == kOutputTensor;
+      const bool is_output = is_head(entry.name);
       has_output_ = has_output_ || is_output;
       if (config_.has_pictures && is_of_pictures(entry.name)) continue;
-      if (is_derived(entry.name) || (is_output && config_.tied_embeddings)) continue;
+      if (is_unread(entry.name) || (is_output && config_.tied_embeddings)) continue;
       if (experts_.takes(entry.name)) {
         experts_.add(entry, *shard.source);
         continue;
       }
       INLAY_ASSIGN(TensorEntry tensor, convert(entry, shard, index));
-      tensor.name = keep(entry.name.ends_with(kSinks) ? entry.name + ".weight" : entry.name);
+      tensor.name = keep(entry.name.ends_with(kSinks) ? entry.name + ".weight" : is_output ? std::string(kOutputTensor) : entry.name);
       tensors_.push_back(tensor);
     }
     sources_.push_back(std::move(shard.source));
@@ -283,9 +335,7 @@ class FolderReader {
   }
 
   void add_matrix(HfMatrix& matrix) {
-    const bool is_output = matrix.name == kOutputTensor;
-    has_output_ = has_output_ || is_output;
-    if (is_output && config_.tied_embeddings) return;
+    has_output_ = has_output_ || matrix.name == kOutputTensor;
     tensors_.push_back({.name = keep(matrix.name),
                         .dtype = matrix.dtype,
                         .rank = 2,
@@ -398,7 +448,7 @@ Result<Checkpoint> open_hf_folder(const std::string& folder) {
   INLAY_ASSIGN(HfConfig config, read_hf_config(document.root(), folder_name(folder)));
   add_key_warnings(folder, config.warnings);
   INLAY_TRY(add_hf_templates(folder, config.metadata));
-  INLAY_TRY(add_hf_pooling(folder, config.family->arch, config.metadata));
+  INLAY_TRY(add_hf_pooling(folder, config.family->arch, config.has_pictures ? *document.root().find("text_config") : document.root(), config.metadata));
   const bool has_tokenizer = file_exists(in_folder(folder, kTokenizer));
   if (!has_tokenizer) config.metadata.text("tokenizer.ggml.model", "no_vocab");
   INLAY_ASSIGN(std::vector<Shard> shards, open_shards(folder));

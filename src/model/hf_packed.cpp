@@ -72,9 +72,7 @@ class Unpacker {
         INLAY_TRY(add_compressed(stem(".weight_packed")));
       const bool bytes = entry.dtype == "F8_E4M3" || entry.dtype == "I8";
       if (!grouped && bytes && name.ends_with(".weight")) INLAY_TRY(add_bytes(stem(".weight")));
-      for (const std::string_view suffix : kOfActivations) {
-        if (name.ends_with(suffix)) out_.taken[i] = true;
-      }
+      if (hf_is_of_activations(name)) out_.taken[i] = true;
     }
     return std::move(out_);
   }
@@ -319,6 +317,10 @@ class Unpacker {
 };
 
 }  // namespace
+
+bool hf_is_of_activations(std::string_view name) {
+  return std::ranges::any_of(kOfActivations, [&](std::string_view suffix) { return name.ends_with(suffix); });
+}
 
 Result<HfMatrices> unpack_matrices(const HfQuantization& quantization, std::span<const HfStoredTensor> tensors) {
   return Unpacker(quantization, tensors).run();

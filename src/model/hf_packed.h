@@ -31,4 +31,7 @@ struct HfMatrices {
 // A matrix whose parts are missing or do not fit is an error that names the tensor.
 Result<HfMatrices> unpack_matrices(const HfQuantization& quantization, std::span<const HfStoredTensor> tensors);
 
+// Scales and zero points of activations and of the cache, which here are not quantized by a file's numbers.
+bool hf_is_of_activations(std::string_view name);
+
 }  // namespace inlay

@@ -3,8 +3,11 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
+#include "src/formats/json.h"
 #include "src/formats/metadata_builder.h"
+#include "src/model/known_keys.h"
 
 namespace inlay {
 
@@ -15,7 +18,18 @@ struct HfPoolingMode {
 };
 std::span<const HfPoolingMode> hf_pooling_modes();
 
-// <arch>.pooling_type, if the folder has a pooling file. 0 stands for a mode, or several, that is not supported.
-Status add_hf_pooling(const std::string& folder, const std::string& arch, MetadataBuilder& metadata);
+// The keys of a Dense module's config.json.
+const KnownKeys& known_dense_keys();
+
+// Of the metadata's keys for embeddings, beside <arch>.pooling_type.
+inline constexpr std::string_view kHfEmbeddingPrefix = "inlay.embedding.";
+
+// What sentence-transformers' files in the folder say, if there are any. `model`: the family's part of config.json.
+// <arch>.pooling_type; 0 stands for a mode, or several, or a module, that is not supported.
+// inlay.embedding.steps: what happens to the pooled vector, in order: "dense", "normalize". Of the dense step i step.<i>.weight (width, values
+// before), .bias (width), .width and .activation ("identity", "tanh").
+// Likewise .width (the first values that are kept), .max_tokens, .keeps_end (texts lose their beginning where they are cut), .lower_case, .prompt.<name>,
+// .default_prompt (a name).
+Status add_hf_pooling(const std::string& folder, const std::string& arch, const JsonValue& model, MetadataBuilder& metadata);
 
 }  // namespace inlay

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -31,7 +32,7 @@ class ArchKeys {
 
   // An integer in [1, max].
   Result<int32_t> size(const char* name, uint64_t max) const {
-    INLAY_ASSIGN(const uint64_t v, metadata_.get_u64(key(name)));
+    INLAY_ASSIGN(const uint64_t v, whole(name));
     if (v < 1 || v > max) {
       return error(Code::format, "%s is %llu, expected 1 to %llu", shown(name).c_str(), static_cast<unsigned long long>(v),
                    static_cast<unsigned long long>(max));
@@ -44,7 +45,7 @@ class ArchKeys {
   }
   // A finite number in (0, max].
   Result<double> positive(const char* name, double max) const {
-    INLAY_ASSIGN(const double v, metadata_.get_f64(key(name)));
+    INLAY_ASSIGN(const double v, number(name));
     if (!(v > 0.0 && v <= max)) return error(Code::format, "%s is %g, expected above 0 and at most %g", shown(name).c_str(), v, max);
     return v;
   }
@@ -54,12 +55,14 @@ class ArchKeys {
   }
   // A finite number in [0, max].
   Result<double> not_negative_or(const char* name, double fallback, double max) const {
-    INLAY_ASSIGN(const double v, metadata_.f64_or(key(name), fallback));
+    if (!has(name)) return fallback;
+    INLAY_ASSIGN(const double v, number(name));
     if (!(v >= 0.0 && v <= max)) return error(Code::format, "%s is %g, expected 0 to %g", shown(name).c_str(), v, max);
     return v;
   }
   Result<uint64_t> count_or(const char* name, uint64_t fallback, uint64_t max) const {
-    INLAY_ASSIGN(const uint64_t v, metadata_.u64_or(key(name), fallback));
+    if (!has(name)) return fallback;
+    INLAY_ASSIGN(const uint64_t v, whole(name));
     if (v > max) {
       return error(Code::format, "%s is %llu, expected at most %llu", shown(name).c_str(), static_cast<unsigned long long>(v),
                    static_cast<unsigned long long>(max));
@@ -78,6 +81,31 @@ class ArchKeys {
   Result<std::vector<bool>> truths(const char* name) const { return metadata_.bool_array(key(name)); }
 
  private:
+  Result<uint64_t> whole(const char* name) const {
+    if (!is_array(name)) return metadata_.get_u64(key(name));
+    INLAY_ASSIGN(const std::vector<int32_t> values, metadata_.i32_array(key(name)));
+    INLAY_TRY(check_equal(name, std::span(values)));
+    if (values[0] < 0) return error(Code::format, "%s has %d, expected numbers that are not negative", shown(name).c_str(), values[0]);
+    return static_cast<uint64_t>(values[0]);
+  }
+  Result<double> number(const char* name) const {
+    if (!is_array(name)) return metadata_.get_f64(key(name));
+    INLAY_ASSIGN(const std::vector<float> values, metadata_.f32_array(key(name)));
+    INLAY_TRY(check_equal(name, std::span(values)));
+    return double{values[0]};
+  }
+  // An array of a value a layer stands for the one that all layers have.
+  template <class T>
+  Status check_equal(const char* name, std::span<const T> values) const {
+    if (values.empty()) return error(Code::format, "%s is an empty array", shown(name).c_str());
+    for (size_t i = 1; i < values.size(); ++i) {
+      if (values[i] == values[0]) continue;
+      return error(Code::unsupported, "%s is %s in layer 0 and %s in layer %zu: layers of different sizes are not supported", shown(name).c_str(),
+                   std::to_string(values[0]).c_str(), std::to_string(values[i]).c_str(), i);
+    }
+    return {};
+  }
+
   const Metadata& metadata_;
   std::string prefix_;
 };
@@ -273,6 +301,7 @@ Status read_experts(const ArchKeys& keys, const ArchSpec& arch, ModelSpec& spec)
 }  // namespace
 
 Result<ModelSpec> read_hyper_parameters(const Metadata& metadata, const ArchSpec& arch) {
+  INLAY_TRY(refuse_gguf_keys(metadata, arch.name));
   ModelSpec spec;
   spec.arch = arch.name;
   INLAY_ASSIGN(const std::string_view name, metadata.string_or("general.name", ""));

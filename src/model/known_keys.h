@@ -1,4 +1,4 @@
-// What files write beside what is read: older spellings of keys, keys that change nothing, and a line about each other one.
+// What files write beside what is read: older spellings of keys, keys that change nothing, and a line about each other one, whatever its value.
 #pragma once
 
 #include <array>
@@ -28,10 +28,11 @@ std::span<const ConfigSpellings> config_spellings();
 std::string_view spelling_in(const JsonValue& object, std::string_view key);
 
 // A key that is not read: it has no effect on results where it has this value, whatever it has if `neutral` is null. Numbers
-// are written as %g writes them. Zero, false, null and what is empty are neutral for keys that no table has.
+// are written as %g writes them, objects and arrays without blanks; empty ones are neutral as "none" is, and null always.
 struct UnreadKey {
   const char* key;
   const char* neutral = nullptr;
+  bool is_refused = false;  // with another value; else that is a warning
 };
 std::span<const UnreadKey> unread_gguf_keys();    // behind "<arch>.", or whole
 std::span<const UnreadKey> unread_config_keys();  // of config.json
@@ -45,15 +46,20 @@ struct KnownKeys {
 std::span<const KnownKeys> known_files();  // `where` is the file's name
 const KnownKeys& known_rope_keys();
 
-// A line for each key under "<arch>." and "tokenizer.ggml." that nobody has read and that may change results.
+// A line for each key under "<arch>." and "tokenizer.ggml." that nobody has read and that is not known to change nothing.
 std::vector<std::string> gguf_key_warnings(const Metadata& metadata, std::string_view arch);
 
-// Paths in the document of the members that are not read and may change results.
+// Paths in the document of the members that are not read and not known to change nothing.
 template <class IsRead>
 std::vector<std::string> unknown_keys(const JsonValue& object, const std::span<const UnreadKey> unread, const IsRead& is_read);
 std::vector<std::string> unknown_keys(const JsonValue& object, const KnownKeys& known);
 // Of an object of RoPE, and of those for each kind of layer in it.
 std::vector<std::string> unknown_rope_keys(const JsonValue& object);
+
+// UNSUPPORTED for the first key of the table that has a value which is refused.
+Status refuse_keys(const JsonValue& object, std::span<const UnreadKey> unread);
+Status refuse_gguf_keys(const Metadata& metadata, std::string_view arch);  // likewise of "<arch>."
+const KnownKeys& known_file(std::string_view name);  // one of known_files()
 
 bool changes_nothing(std::span<const UnreadKey> unread, std::string_view key, const JsonValue& value);
 // One line for all keys of a file, if there are any. `root` is the document's.

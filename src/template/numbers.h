@@ -11,4 +11,7 @@ namespace inlay::tmpl {
 std::optional<int64_t> parse_integer(std::string_view text, int base);
 std::optional<double> parse_real(std::string_view text);
 
+// Of a decimal digit of any script; -1 of others.
+int decimal_value(uint32_t code_point);
+
 }  // namespace inlay::tmpl

@@ -4,6 +4,7 @@
 #include "src/template/binding.h"
 #include "src/template/builtins.h"
 #include "src/template/literals.h"
+#include "src/template/numbers.h"
 #include "src/template/python_text.h"
 #include "src/template/text.h"
 
@@ -207,16 +208,15 @@ Result<Value> all(Run&, const Value& self, const Arguments& arguments) {
 }
 
 // Superscripts, fractions and the like are numbers of several kinds to Python, which the tables here do not tell apart.
-bool is_odd_number(uint32_t c) { return is_number(c) && ((c >= 0x80 && c < 0x100) || (c >= 0x2000 && c < 0xA620)); }
-
 Result<Value> all_digits(Run&, const Value& self, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "the method", {}));
   bool out = !self.text().empty();
   for (const std::string_view c : code_points(self.text())) {
     const uint32_t point = decode_utf8(c.data()).value;
-    if (is_odd_number(point))
+    const bool is_decimal = decimal_value(point) >= 0;
+    if (is_number(point) && !is_decimal)
       return error(Code::unsupported, "isdigit and isdecimal are not supported for %s", quoted_text(c).c_str());
-    out = out && is_number(point);
+    out = out && is_decimal;
   }
   return Value(out);
 }

@@ -48,8 +48,7 @@ class AddedTokenMatcher {
       const size_t end = rule.strips_right ? spaces_after(all, match.end) : match.end;
       if (given < begin) text(given, begin);
       token(rule.id);
-      given = end;
-      from = std::max(from, end);
+      given = end;  // the next one may begin with white space that this one has taken, which it then has as well
     }
     if (given < all.size()) text(given, all.size());
   }

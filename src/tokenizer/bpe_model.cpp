@@ -61,6 +61,7 @@ void BpeModel::append_merged(std::string_view word, MergeScratch& scratch, std::
   } else {
     add_characters(word, scratch);
   }
+  if (rules_.closes_gaps && unknown_ < 0) std::erase_if(scratch.symbols, [](const Symbol& symbol) { return symbol.id < 0; });
   merge_symbols([this](const Symbol& left, const Symbol& right) { return merges_.find(left.id, right.id); }, scratch);
   bool after_unknown = false;
   for (const Symbol& symbol : scratch.symbols) {

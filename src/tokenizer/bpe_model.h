@@ -73,6 +73,7 @@ struct BpeRules {
   bool fuses_unknown = false;
   std::string prefix = {};  // of a character that does not begin its word
   std::string suffix = {};  // of the character that ends its word
+  bool closes_gaps = false;  // what stands beside a character that is left out is neighbours, and merges
 };
 
 class BpeModel {

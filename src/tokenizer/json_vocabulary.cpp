@@ -254,7 +254,7 @@ class PipelineReader {
     if (bytes && !(prefix.empty() && suffix.empty()))
       return error(Code::unsupported, "%s has affixes together with the pre-tokenizer ByteLevel",
                    model_.where().c_str());
-    BpeModel bpe(out_.texts->table, {bytes, byte_tokens_, fuses, std::string(prefix), std::string(suffix)}, v_.unknown);
+    BpeModel bpe(out_.texts->table, {bytes, byte_tokens_, fuses, std::string(prefix), std::string(suffix), true}, v_.unknown);
     INLAY_TRY(read_merges(bpe));
     const bool cuts = !bytes && prefix.empty() && suffix.empty() && sign_only_begins();
     out_.model = std::make_unique<BpeTextModel>(out_.texts->table, texts_.size(), whole_first, std::move(bpe),

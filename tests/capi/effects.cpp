@@ -252,12 +252,12 @@ EffectRow score_row(const char* field, Kind kind, std::function<void(inlay_score
           }, std::move(words)};
 }
 
-std::string chat(const char* source, bool prompt) {
+std::string chat(const char* source, bool set, inlay_chat_flags flag = INLAY_CHAT_ADD_GENERATION_PROMPT, const char* conversation = "[]") {
   char buf[256];
   size_t n = 0;
   inlay_error err;
-  const inlay_chat_params params = written_by(source, prompt ? INLAY_CHAT_ADD_GENERATION_PROMPT : 0);
-  const auto status = inlay_chat_render(engine().get(), "[]", SIZE_MAX, &params, buf, sizeof buf, &n, &err);
+  const inlay_chat_params params = written_by(source, set ? flag : 0);
+  const auto status = inlay_chat_render(engine().get(), conversation, SIZE_MAX, &params, buf, sizeof buf, &n, &err);
   return status == INLAY_OK ? std::string(buf, n) : failure(status, err);
 }
 
@@ -528,6 +528,7 @@ std::vector<EffectRow> table() {
       embed_row("pooling", effect, [](inlay_embed_params& p) { p.pooling = INLAY_POOLING_LAST; }),
       embed_row("pooling", refused, [](inlay_embed_params& p) { p.pooling = INLAY_POOLING_DEFAULT; }, "the model names no pooling"),
       embed_row("flags", refused, [](inlay_embed_params& p) { p.flags = 1u << 31; }, "params.flags"),
+      embed_row("INLAY_EMBED_NO_PROMPT", neutral, [](inlay_embed_params& p) { p.flags = INLAY_EMBED_NO_PROMPT; }, "nothing for a model without one"),
       embed_row("INLAY_EMBED_NORMALIZE", effect, [](inlay_embed_params& p) { p.flags = INLAY_EMBED_NORMALIZE; }),
       embed_row("progress", refused, [](inlay_embed_params& p) { p.progress = stop_at_once; }, "CANCELLED"),
       embed_row("progress_user", neutral, [](inlay_embed_params& p) { p.progress_user = &calls; }, "unused without it"),
@@ -584,6 +585,12 @@ std::vector<EffectRow> table() {
       chat_row("template_len", effect, [](inlay_chat_params& p) { p.template_len = 21; }),
       {"INLAY_CHAT_ADD_GENERATION_PROMPT", effect, [](bool set) { return chat("{{ add_generation_prompt }}", set); }},
       {"INLAY_CHAT_ADD_GENERATION_PROMPT", neutral, [](bool set) { return chat("x", set); }, "does not read the variable"},
+      {"INLAY_CHAT_CONTINUE_FINAL_MESSAGE", effect, [](bool set) {
+         return chat("{{ messages[0].content }}</end>", set, INLAY_CHAT_CONTINUE_FINAL_MESSAGE, R"([{"content": "a"}])");
+       }},
+      {"INLAY_CHAT_CONTINUE_FINAL_MESSAGE", refused, [](bool set) {
+         return chat("x", set, INLAY_CHAT_CONTINUE_FINAL_MESSAGE, R"([{"content": "a"}])");
+       }, "does not write it as it is"},
   };
   std::ranges::copy(sampler_rows(), std::back_inserter(rows));
   return rows;

@@ -212,6 +212,11 @@ class Run(ModelCase):
             self.assertEqual(through.stdout, answer("--raw", "--special", "-p", written).stdout)
             n = len(self.run_tool("tokenize", OWN_MODEL, written, "--special", "--ids").stdout.split())
             self.assertIn(f"prompt: {n} tokens in".encode(), through.stderr)
+        begun, whole = "The cellar", answer("-p", line, "--answer", "The cellar")
+        rest = answer("--raw", "--special", "-p", f"<|player|>{line}<|npc|>{begun}").stdout
+        self.assertEqual(whole.stdout, begun.encode() + rest)
+        self.assertFalse(answer("-p", line).stdout.startswith(begun.encode()))
+        self.assertIn(b"--answer needs the chat template, which --raw", answer("-p", line, "--answer", begun, "--raw", code=1).stderr)
         self.assertEqual(answer(stdin=line.encode()).stdout, answer("-p", line).stdout)
         self.assertNotEqual(answer("--raw", "-p", line).stdout, answer("-p", line).stdout)
         for option in ("--special", "--no-bos"):

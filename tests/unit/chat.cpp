@@ -7,6 +7,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "src/engine/engine.h"
@@ -48,6 +49,114 @@ std::shared_ptr<Engine> model_with(const std::function<void(testing::GgufImage&)
   const auto engine = Engine::load(borrow_memory(bytes, "model"), {.device = DeviceKind::cpu});
   EXPECT_TRUE(engine.ok()) << engine.status().message;
   return *engine;
+}
+
+// Made by transformers' apply_chat_template(continue_final_message=True); "" where it raises.
+TEST(Chat, TheLastMessageIsContinuedWhereItsTextEnds) {
+  const std::map<std::string, const char*> templates = {
+      {"plain", R"X({% for m in messages %}<{{ m.role }}>{{ m.content }}</end>
+{% endfor %})X"},
+      {"trims", R"X({% for m in messages %}<{{ m.role }}>{{ m.content | trim }}</end>
+{% endfor %})X"},
+      {"parts", R"X({% for m in messages %}<{{ m.role }}>{% for p in m.content %}{{ p.text }}{% endfor %}</end>{% endfor %})X"},
+      {"drops", R"X({% for m in messages %}<{{ m.role }}>{{ m.content[:2] }}</end>{% endfor %})X"},
+      {"none", R"X({% for m in messages %}<{{ m.role }}>{% endfor %}{# content #})X"},
+  };
+  const std::map<std::string, const char*> conversations = {
+      {"text", R"X([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes, "}])X"},
+      {"bare", R"X([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes"}])X"},
+      {"space", R"X([{"role": "assistant", "content": "  Yes \n"}])X"},
+      {"empty", R"X([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": ""}])X"},
+      {"user", R"X([{"role": "user", "content": "Hi"}])X"},
+      {"twice", R"X([{"role": "user", "content": "Yes"}, {"role": "assistant", "content": "Yes"}])X"},
+      {"list", R"X([{"role": "assistant", "content": [{"type": "text", "text": "A "}, {"type": "text", "text": "B "}]}])X"},
+      {"image", R"X([{"role": "assistant", "content": [{"type": "text", "text": "A "}, {"type": "image"}]}])X"},
+      {"nocontent", R"X([{"role": "assistant"}])X"},
+      {"null", R"X([{"role": "assistant", "content": null}])X"},
+      {"no", R"X([])X"},
+      {"noparts", R"X([{"role": "assistant", "content": [{"type": "image"}]}])X"},
+  };
+  const struct {
+    const char *by, *conversation, *text;
+  } rows[] = {
+      {"plain", "text", "<user>Hi</end>\n<assistant>Yes, "},
+      {"plain", "bare", "<user>Hi</end>\n<assistant>Yes"},
+      {"plain", "space", "<assistant>  Yes \n"},
+      {"plain", "empty", "<user>Hi</end>\n<assistant>"},
+      {"plain", "user", "<user>Hi"},
+      {"plain", "twice", "<user>Yes</end>\n<assistant>Yes"},
+      {"plain", "list", "<assistant>[{'type': 'text', 'text': 'A '}, {'type': 'text', 'text': 'B "},
+      {"plain", "image", "<assistant>[{'type': 'text', 'text': 'A "},
+      {"plain", "nocontent", ""},
+      {"plain", "null", ""},
+      {"plain", "no", ""},
+      {"plain", "noparts", ""},
+      {"trims", "text", "<user>Hi</end>\n<assistant>Yes,"},
+      {"trims", "bare", "<user>Hi</end>\n<assistant>Yes"},
+      {"trims", "space", "<assistant>Yes"},
+      {"trims", "empty", "<user>Hi</end>\n<assistant>"},
+      {"trims", "user", "<user>Hi"},
+      {"trims", "twice", "<user>Yes</end>\n<assistant>Yes"},
+      {"trims", "list", "<assistant>[{'type': 'text', 'text': 'A '}, {'type': 'text', 'text': 'B "},
+      {"trims", "image", "<assistant>[{'type': 'text', 'text': 'A "},
+      {"trims", "nocontent", ""},
+      {"trims", "null", ""},
+      {"trims", "no", ""},
+      {"trims", "noparts", ""},
+      {"parts", "text", ""},
+      {"parts", "bare", ""},
+      {"parts", "space", ""},
+      {"parts", "empty", ""},
+      {"parts", "user", ""},
+      {"parts", "twice", ""},
+      {"parts", "list", "<assistant>A B "},
+      {"parts", "image", "<assistant>A "},
+      {"parts", "nocontent", ""},
+      {"parts", "null", ""},
+      {"parts", "no", ""},
+      {"parts", "noparts", ""},
+      {"drops", "text", ""},
+      {"drops", "bare", ""},
+      {"drops", "space", ""},
+      {"drops", "empty", ""},
+      {"drops", "user", ""},
+      {"drops", "twice", ""},
+      {"drops", "list", "<assistant>[{'type': 'text', 'text': 'A '}, {'type': 'text', 'text': 'B "},
+      {"drops", "image", "<assistant>[{'type': 'text', 'text': 'A "},
+      {"drops", "nocontent", ""},
+      {"drops", "null", ""},
+      {"drops", "no", ""},
+      {"drops", "noparts", ""},
+      {"none", "text", ""},
+      {"none", "bare", ""},
+      {"none", "space", ""},
+      {"none", "empty", ""},
+      {"none", "user", ""},
+      {"none", "twice", ""},
+      {"none", "list", ""},
+      {"none", "image", ""},
+      {"none", "nocontent", ""},
+      {"none", "null", ""},
+      {"none", "no", ""},
+      {"none", "noparts", ""},
+  };
+  const auto engine = model_with([](testing::GgufImage&) {});
+  for (const auto& row : rows) {
+    SCOPED_TRACE(std::string(row.by) + ", " + row.conversation);
+    const char *source = templates.at(row.by), *conversation = conversations.at(row.conversation);
+    const auto text = render_chat(*engine, conversation, {.continue_final_message = true, .source = source});
+    EXPECT_EQ(text.ok(), row.text[0] != '\0');
+    EXPECT_EQ(text.ok() ? *text : "", row.text);
+    if (!text.ok()) {
+      EXPECT_NE(text.status().message.find("the conversation's last message is to be continued"), std::string::npos) << text.status().message;
+    }
+    const auto whole = render_chat(*engine, conversation, {.source = source});
+    if (text.ok()) {
+      EXPECT_NE(*text, *whole);
+    }
+  }
+  const auto both = render_chat(*engine, R"({"messages": [{"role": "assistant", "content": "a"}], "add_generation_prompt": true})", {.continue_final_message = true, .source = "{{ messages }}"});
+  EXPECT_EQ(both.status().code, Code::invalid_argument);
 }
 
 TEST(Chat, ToolsHaveATemplateOfTheirOwn) {
@@ -176,6 +285,25 @@ TEST(ChatTokens, PlainTalkIsWhatRenderingGives) {
                          {"role": "assistant", "content": "Hi"}, {"role": "user", "content": "A room?"}])";
   const ChatOptions options = {.add_generation_prompt = true};
   EXPECT_EQ(*tokenize_chat(**engine, talk, options), tokens_of(**engine, *render_chat(**engine, talk, options), true));
+}
+
+TEST(ChatTokens, AContinuedMessageEndsWithItsOwnTokens) {
+  const auto engine = Engine::load(INLAY_SOURCE_DIR "/examples/model/tales.gguf", {.device = DeviceKind::cpu});
+  ASSERT_TRUE(engine.ok()) << engine.status().message;
+  for (const char* said : {"Hi", "Hi  ", "Hi <|end|>", "<|end|>"}) {
+    const std::string talk = nlohmann::json::array({{{"role", "assistant"}, {"content", said}}}).dump();
+    for (const char* source : {"<|npc|>{{ messages[0].content }}<|end|>", "<|npc|>{{ messages[0].content | trim }}<|end|>"}) {
+      const ChatOptions options{.continue_final_message = true, .source = source};
+      const auto tokens = tokenize_chat(**engine, talk, options);
+      ASSERT_TRUE(tokens.ok()) << tokens.status().message;
+      std::vector<int32_t> want = tokens_of(**engine, "<|npc|>", true);
+      std::string text = said;
+      if (std::string(source).find("trim") != std::string::npos) text = text.substr(0, text.find_last_not_of(' ') + 1);
+      const std::vector<int32_t> rest = tokens_of(**engine, text, false);
+      want.insert(want.end(), rest.begin(), rest.end());
+      EXPECT_EQ(*tokens, want) << said << ", " << source;
+    }
+  }
 }
 
 // A llama of bytes and <bos>, which its file asks for or not, with a name and a template.

@@ -77,21 +77,6 @@ TEST(HfFolder, NamesWithoutPrefixAndDerivedBuffersAreTaken) {
   EXPECT_EQ(model->find(WeightRole::token_embd)->name, "embed_tokens.weight");
 }
 
-TEST(HfFolder, TheOutputMatrixIsUsedUnlessItIsTied) {
-  std::vector<HfTensor> tensors = test::small_tensors("llama");
-  tensors.push_back({"lm_head.weight", {20, 32}});
-  for (const bool tied : {true, false}) {
-    TemporaryFolder folder;
-    json config = test::small_config("llama");
-    config["tie_word_embeddings"] = tied;
-    write(folder, config, tensors);
-    const auto model = open(folder.path());
-    ASSERT_TRUE(model.ok()) << model.status().message;
-    EXPECT_EQ(model->spec().tied_embeddings, tied);
-    EXPECT_EQ(model->find(WeightRole::output) == nullptr, tied);
-  }
-}
-
 TEST(HfFolder, HeadsFollowFromTheWidthWhereTheFamilySaysSo) {
   const auto model =
       open_with("qwen2", [](json& c) { c.erase("head_dim"), c.erase("rope_theta"), c.erase("rms_norm_eps"); });
@@ -105,6 +90,81 @@ TEST(HfFolder, HeadsFollowFromTheWidthWhereTheFamilySaysSo) {
       << wide.status().message;
 }
 
+// transformers ties embedding and head where config.json says so and one is missing or both are equal; else each is its own.
+TEST(HfFolder, AHeadOfItsOwnCountsWhereItDiffersFromTheEmbedding) {
+  const std::string embedding = test::random_floats("model.embed_tokens.weight", {20, 32});
+  std::string last_differs = embedding;
+  last_differs.back() = static_cast<char>(last_differs.back() ^ 1);
+  const struct {
+    const char* what;
+    json tie;
+    std::vector<HfTensor> heads;
+    bool tied, told;
+  } rows[] = {{"no head", true, {}, true, false},
+              {"equal", true, {{"lm_head.weight", {20, 32}, "F32", embedding}}, true, false},
+              {"equal, not tied", false, {{"lm_head.weight", {20, 32}, "F32", embedding}}, false, false},
+              {"other values", true, {{"lm_head.weight", {20, 32}}}, false, true},
+              {"other last value", true, {{"lm_head.weight", {20, 32}, "F32", last_differs}}, false, true},
+              {"other type", true, {{"lm_head.weight", {20, 32}, "BF16", std::string(20 * 32 * 2, '\1')}}, false, true},
+              {"other values, not tied", false, {{"lm_head.weight", {20, 32}}}, false, false}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.what);
+    TemporaryFolder folder;
+    json config = test::small_config("llama");
+    config["tie_word_embeddings"] = row.tie;
+    auto tensors = test::small_tensors("llama");
+    tensors.insert(tensors.begin(), row.heads.begin(), row.heads.end());
+    write(folder, config, tensors);
+    const auto checkpoint = open_checkpoint(folder.path());
+    ASSERT_TRUE(checkpoint.ok()) << checkpoint.status().message;
+    const auto model = Model::from_checkpoint(*checkpoint);
+    ASSERT_TRUE(model.ok()) << model.status().message;
+    EXPECT_EQ(model->spec().tied_embeddings, row.tied);
+    EXPECT_EQ(model->find(WeightRole::output) != nullptr, !row.tied);
+    const auto& warnings = checkpoint->conventions().warnings;
+    EXPECT_EQ(warnings.size(), row.told ? 1u : 0u);
+    if (row.told && !warnings.empty()) {
+      EXPECT_NE(warnings[0].find("lm_head.weight differs from the embedding"), std::string::npos) << warnings[0];
+    }
+  }
+}
+
+// What no reference reads is passed over, of any shape and type; everything else is refused by its name.
+TEST(HfFolder, TensorsThatNothingReads) {
+  const struct {
+    const char* name;
+    std::vector<int64_t> shape;
+    const char* dtype;
+    bool taken;
+  } rows[] = {{"model.layers.0.self_attn.rotary_emb.inv_freq", {8}, "F32", true},
+              {"model.layers.0.self_attn.rotary_emb.cos_cached", {1, 1, 64, 16}, "F16", true},
+              {"model.embeddings.position_ids", {1, 64}, "I64", true},
+              {"position_ids", {1, 64}, "I64", true},
+              {"logit_scale", {}, "F32", true},
+              {"logit_bias", {}, "F32", true},
+              {"model.layers.0.self_attn.k_scale", {}, "F32", true},
+              {"model.layers.1.self_attn.v_scale", {1}, "F32", true},
+              {"model.layers.0.mlp.up_proj.input_scale", {}, "F32", true},
+              {"model.layers.0.mlp.up_proj.weight_scale", {}, "F32", false},
+              {"model.scale", {}, "F32", false},
+              {"visual.proj", {8}, "F32", false},
+              {"vision_tower.blocks.0.weight", {8}, "F32", false},
+              {"score.weight", {2, 32}, "F32", false}};
+  for (const auto& row : rows) {
+    TemporaryFolder folder;
+    auto tensors = test::small_tensors("llama");
+    int64_t n = std::string(row.dtype) == "I64" ? 8 : std::string(row.dtype) == "F16" ? 2 : 4;
+    for (const int64_t d : row.shape) n *= d;
+    tensors.push_back({row.name, row.shape, row.dtype, std::string(static_cast<size_t>(n), '\0')});
+    write(folder, test::small_config("llama"), tensors);
+    const auto model = open(folder.path());
+    EXPECT_EQ(model.ok(), row.taken) << row.name << ": " << model.status().message;
+    if (!row.taken) {
+      EXPECT_NE(model.status().message.find(row.name), std::string::npos) << model.status().message;
+    }
+  }
+}
+
 // Modules that would change a vector: the folder's own pooling is refused, by the module's name.
 TEST(HfFolder, ModulesBehindThePoolingThatAreNotComputedAreNamed) {
   const struct {
@@ -112,7 +172,8 @@ TEST(HfFolder, ModulesBehindThePoolingThatAreNotComputedAreNamed) {
     uint64_t stored;
     const char* named;
   } cases[] = {{{"Transformer", "Pooling"}, 1, ""},          {{"Transformer", "Pooling", "Normalize"}, 1, ""},
-               {{"Transformer", "Pooling", "Dropout"}, 1, ""}, {{"Transformer", "Pooling", "Dense", "Normalize"}, 0, "Dense"},
+               {{"Transformer", "Pooling", "Dropout"}, 1, ""}, {{"Transformer", "Dropout", "Pooling"}, 1, ""},
+               {{"Transformer", "Dense", "Pooling"}, 0, "Dense"}, {{"Transformer", "Pooling", "Pooling"}, 0, "Pooling"},
                {{"Transformer", "Pooling", "LayerNorm"}, 0, "LayerNorm"}, {{"CLIPModel", "Pooling"}, 0, "CLIPModel"}};
   for (const auto& c : cases) {
     TemporaryFolder folder;

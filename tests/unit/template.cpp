@@ -220,6 +220,28 @@ TEST(Template, TextOfNumbers) {
             "  3.1|7   |+5|ff|1.234568e+04|None");
 }
 
+// What Jinja2 3.1 on Python 3.11 gives.
+TEST(Template, DigitsOfOtherScripts) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"{{ '\xD9\xA3""'|int }}", "3"},
+      {"{{ '\xE0\xA5\xA7""\xE0\xA5\xA8""'|int }}", "12"},
+      {"{{ '-\xD9\xA3""\xD9\xA4""'|int }}", "-34"},
+      {"{{ '1_\xD9\xA2""'|int }}", "12"},
+      {"{{ '\xD9\xA3"".\xD9\xA5""'|float }}", "3.5"},
+      {"{{ '\xEF\xBC\x93""'|int(0, 16) }}", "3"},
+      {"{{ '\xC2\xB2""'|int(7) }}", "7"},
+      {"{{ '\xF0\x9D\x9F\x97""\xF0\x9D\x9F\x98""'|int }}", "90"},
+      {"{{ '\xD9\xA3""'.isdigit() }}", "True"},
+      {"{{ '\xD9\xA3""a'.isdigit() }}", "False"},
+      {"{{ '\xE0\xA5\xA7""'.isdecimal() }}", "True"},
+      {"{{ '\xC3\xA9""'.isdigit() }}", "False"},
+      {"{{ '\xDF\x89""'|int }}", "9"},
+      {"{{ '\xD9\xA3""'.isalnum() }}", "True"},
+  };
+  for (const auto& [source, want] : rows) EXPECT_EQ(text(source), want) << source;
+  EXPECT_NE(text("{{ '\xE0\xAF\xB0'.isdigit() }}").find("are not supported for"), std::string::npos) << "a number of another kind";
+}
+
 TEST(Template, StrftimeOfSingleDigits) {
   EXPECT_EQ(text("{{ strftime_now('%-d %B %Y|%d|%e|%j|%F|%a %b|%-I') }}"),
             "5 January 2024|05| 5|005|2024-01-05|Fri Jan|12");

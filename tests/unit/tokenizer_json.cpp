@@ -139,6 +139,60 @@ TEST(TokenizerJson, OtherFilesGiveOtherIds) {
   EXPECT_GT(n_different("wordlevel-Isolated", "/pre_tokenizer/pretokenizers/2/behavior", "Removed"), 0);
 }
 
+// What tokenizers 0.23 (Rust) gives: an added token begins in white space that the one before has taken, and what stands beside a character that no
+// token has merges where there is no unknown token.
+TEST(TokenizerJson, NeighboursOfWhatIsTakenOrLeftOut) {
+  const struct {
+    const char* what;
+    const char* file;
+    std::vector<std::pair<const char*, Ids>> texts;
+  } rows[] = {
+      {"added tokens",
+       R"({"version": "1.0", "truncation": null, "padding": null, "normalizer": null, "post_processor": null, "decoder": null, "added_tokens": [{"id": 4, "content": "<A>", "single_word": false, "lstrip": false, "rstrip": true, "normalized": false, "special": false}, {"id": 5, "content": " x", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": false}, {"id": 6, "content": "<B>", "single_word": false, "lstrip": true, "rstrip": false, "normalized": false, "special": false}, {"id": 7, "content": "  ", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": false}], "pre_tokenizer": {"type": "WhitespaceSplit"}, "model": {"type": "WordLevel", "vocab": {"[UNK]": 0, "a": 1, "b": 2, "x": 3}, "unk_token": "[UNK]"}})",
+       {{"<A> x", {4, 5}},
+        {"<A>  x", {4, 7, 3}},
+        {"<A>   x", {4, 7, 5}},
+        {"a <A> x b", {1, 4, 5, 2}},
+        {"<A> <B>", {4, 6}},
+        {"<A>  <B> x", {4, 7, 6, 5}},
+        {"x<A> x x", {3, 4, 5, 5}},
+        {"<A>    a", {4, 7, 7, 1}},
+        {"<A> x<A> x <B>", {4, 5, 4, 5, 6}},
+        {"<A>   ", {4, 7}}}},
+      {"no unknown token",
+       R"({"version": "1.0", "truncation": null, "padding": null, "normalizer": null, "post_processor": null, "decoder": null, "added_tokens": [], "pre_tokenizer": null, "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2, "c": 3, "abc": 4, "bc": 5, "<u>": 6}, "merges": ["a b", "ab c", "b c"], "unk_token": null, "fuse_unk": false, "dropout": null, "continuing_subword_prefix": null, "end_of_word_suffix": null, "byte_fallback": false}})",
+       {{"ab", {2}},
+        {"azb", {2}},
+        {"abzc", {4}},
+        {"zab", {2}},
+        {"azzbzc", {4}},
+        {"z", {}},
+        {"bzc", {5}},
+        {"azazazazazazazazazazazazazazazazazazazazazazazazazazazazazazbzc", {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4}}}},
+      {"an unknown token",
+       R"({"version": "1.0", "truncation": null, "padding": null, "normalizer": null, "post_processor": null, "decoder": null, "added_tokens": [], "pre_tokenizer": null, "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2, "c": 3, "abc": 4, "bc": 5, "<u>": 6}, "merges": ["a b", "ab c", "b c"], "unk_token": "<u>", "fuse_unk": false, "dropout": null, "continuing_subword_prefix": null, "end_of_word_suffix": null, "byte_fallback": false}})",
+       {{"ab", {2}},
+        {"azb", {0, 6, 1}},
+        {"azzb", {0, 6, 6, 1}},
+        {"z", {6}}}},
+      {"fused unknown tokens",
+       R"({"version": "1.0", "truncation": null, "padding": null, "normalizer": null, "post_processor": null, "decoder": null, "added_tokens": [], "pre_tokenizer": null, "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2, "c": 3, "abc": 4, "bc": 5, "<u>": 6}, "merges": ["a b", "ab c", "b c"], "unk_token": "<u>", "fuse_unk": true, "dropout": null, "continuing_subword_prefix": null, "end_of_word_suffix": null, "byte_fallback": false}})",
+       {{"ab", {2}},
+        {"azb", {0, 6, 1}},
+        {"azzb", {0, 6, 1}},
+        {"zz", {6}}}},
+  };
+  for (const auto& row : rows) {
+    const auto tokenizer = read(json::parse(row.file));
+    ASSERT_TRUE(tokenizer.ok()) << row.what << ": " << tokenizer.status().message;
+    for (const auto& [text, want] : row.texts) {
+      Ids ids;
+      (*tokenizer)->encode(text, {}, ids);
+      EXPECT_EQ(ids, want) << row.what << ": " << text;
+    }
+  }
+}
+
 TEST(TokenizerJson, SpecialTokensAreTextUnlessAsked) {
   const auto tokenizer = read(reference("bpe-characters"));
   ASSERT_TRUE(tokenizer.ok());

@@ -104,7 +104,7 @@ namespace Inlay
             return (int)needed;
         }
 
-        /// <summary>Turns one text, given as tokens, into a vector of the model's width, written into the caller's
+        /// <summary>Turns one text, given as tokens, into a vector, written into the caller's
         /// room.</summary>
         /// <returns>How many values it has.</returns>
         /// <exception cref="InlayException">Status BufferTooSmall: there is less room than a vector needs.</exception>
@@ -115,7 +115,7 @@ namespace Inlay
             return Embed(tokens, new ReadOnlySpan<int>(&length, 1), into, pooling, flags);
         }
 
-        /// <summary>Turns texts into vectors of the model's width, written one behind the other into the caller's
+        /// <summary>Turns texts into vectors, written one behind the other into the caller's
         /// room.</summary>
         /// <param name="tokens">The tokens of all texts, one text behind the other.</param>
         /// <param name="lengths">How many of the tokens each text has.</param>

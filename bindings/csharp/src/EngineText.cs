@@ -132,7 +132,8 @@ namespace Inlay
             return GetChatTokens(ChatMessage.ToJson(messages), template, flags);
         }
 
-        /// <summary>Turns texts, given as tokens, into vectors of the model's width: the final hidden states of each, pooled.
+        /// <summary>Turns texts, given as tokens, into vectors: the final hidden states of each, pooled. They have the model's
+        /// width; with Pooling.Default that of the layers that its files have behind the pooling.
         /// Each runs in a session of its own, several at once where sessions are free.</summary>
         /// <exception cref="OperationCanceledException">It was cancelled, behind the step that ran.</exception>
         public float[][] Embed(IList<int[]> texts, Pooling pooling = Pooling.Default, EmbedFlags flags = EmbedFlags.Normalize,
@@ -142,7 +143,7 @@ namespace Inlay
             fixed (int* all = tokens) return Embed(InputsOf(all, lengths), pooling, flags, cancellation);
         }
 
-        /// <summary>Turns texts into vectors, with the BOS and EOS tokens that the model asks for.</summary>
+        /// <summary>Turns texts into vectors, with the default prompt and the BOS and EOS tokens that the model asks for.</summary>
         /// <exception cref="OperationCanceledException">It was cancelled, behind the step that ran.</exception>
         public float[][] Embed(IList<string> texts, Pooling pooling = Pooling.Default, EmbedFlags flags = EmbedFlags.Normalize,
                                CancellationToken cancellation = default(CancellationToken))
@@ -159,8 +160,9 @@ namespace Inlay
 
         private float[][] Embed(inlay_embed_input[] inputs, Pooling pooling, EmbedFlags flags, CancellationToken cancellation)
         {
-            int width = Info.ModelWidth;
-            var values = new float[checked(inputs.Length * width + 1)];
+            int n = Embed(inputs, null, 0, pooling, flags, cancellation);
+            int width = n / Math.Max(1, inputs.Length);
+            var values = new float[checked(n + 1)];
             fixed (float* target = values) Embed(inputs, target, values.Length, pooling, flags, cancellation);
             var vectors = new float[inputs.Length][];
             for (int i = 0; i < vectors.Length; i++)

@@ -317,12 +317,19 @@ namespace Inlay
         /// It changes nothing for a template that does not read the variable, or where the conversation sets it
         /// itself.</summary>
         AddGenerationPrompt = 1,
+        /// <summary>The text ends where the last message's text does, whatever the template writes behind it, so that the
+        /// model goes on with that message: an answer that was begun for it, or one that was cut off. Blanks at its end
+        /// stay unless the template trims them. Not together with ADD_GENERATION_PROMPT; UNSUPPORTED if the template does
+        /// not write the message as it is.</summary>
+        ContinueFinalMessage = 2,
     }
 
     /// <summary>How the final hidden states of a text's tokens become one vector.</summary>
     public enum Pooling : int
     {
-        /// <summary>As the model's metadata say; a model that says nothing is refused.</summary>
+        /// <summary>As the model's metadata say, with the layers that a sentence-transformers folder has behind its pooling
+        /// (Dense, Normalize), which may change the width; a model that says nothing is refused. The others give the pooled
+        /// states alone.</summary>
         Default = 0,
         /// <summary>The mean of all tokens.</summary>
         Mean = 1,
@@ -340,6 +347,9 @@ namespace Inlay
         None = 0,
         /// <summary>Scaled to length 1, so that a scalar product of two is their cosine.</summary>
         Normalize = 1,
+        /// <summary>Texts without the model's default prompt in front; nothing for a model without one. For programs that
+        /// put another prompt there: the metadata inlay.embedding.prompt.NAME have all prompts of the model.</summary>
+        NoPrompt = 2,
     }
 }
 
@@ -935,8 +945,11 @@ namespace Inlay.Raw
         public int* tokens;
         /// <summary>Their number. [tokens, default 0]</summary>
         public UIntPtr n_tokens;
-        /// <summary>A text, which becomes tokens as by inlay_tokenize without flags. [default NULL: tokens are
-        /// given]</summary>
+        /// <summary>A text, which becomes tokens as by inlay_tokenize without flags. Where the model comes from a
+        /// sentence-transformers folder, by itself or converted, that library's rules hold before: the default prompt
+        /// stands in front, the text is put in lower case if the folder says so, and tokens beyond max_seq_length are cut
+        /// off at the end, or at the beginning where truncation_side is left; BOS and EOS stay. None of this is done to
+        /// tokens. [default NULL: tokens are given]</summary>
         public byte* text;
         /// <summary>Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]</summary>
         public UIntPtr text_len;
@@ -1896,9 +1909,10 @@ namespace Inlay.Raw
         /// <param name="n_inputs">Their number.</param>
         /// <param name="input_stride">sizeof(inlay_embed_input): from one text to the next. [bytes]</param>
         /// <param name="params">NULL: all defaults. May be null.</param>
-        /// <param name="out">n_inputs x d_model values, text after text. May be null.</param>
+        /// <param name="out">n_inputs x width values, text after text. The width is d_model, but with pooling DEFAULT that
+        /// of the model's last Dense layer. May be null.</param>
         /// <param name="cap">Room in out. [values]</param>
-        /// <param name="needed">n_inputs x d_model. [values] May be null.</param>
+        /// <param name="needed">n_inputs x width. [values] May be null.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: on the device until all texts are run; other threads' calls that compute on the
         /// engine run between its steps; progress is called meanwhile. Ownership: Nothing is kept. On error:

@@ -471,6 +471,8 @@ type ChatFlags uint32
 
 const (
 	ChatAddGenerationPrompt ChatFlags = 1
+
+	ChatContinueFinalMessage ChatFlags = 2
 )
 
 type Pooling int32
@@ -503,6 +505,8 @@ type EmbedFlags uint32
 
 const (
 	EmbedNormalize EmbedFlags = 1
+
+	EmbedNoPrompt EmbedFlags = 2
 )
 
 type Engine struct{ _ [0]byte }

@@ -872,6 +872,11 @@ const (
 	// The text ends where the model's answer begins: the template's variable add_generation_prompt is true. It
 	// changes nothing for a template that does not read the variable, or where the conversation sets it itself.
 	ChatAddGenerationPrompt ChatFlags = 1
+	// The text ends where the last message's text does, whatever the template writes behind it, so that the model
+	// goes on with that message: an answer that was begun for it, or one that was cut off. Blanks at its end stay
+	// unless the template trims them. Not together with ADD_GENERATION_PROMPT; UNSUPPORTED if the template does not
+	// write the message as it is.
+	ChatContinueFinalMessage ChatFlags = 2
 )
 
 // How the final hidden states of a text's tokens become one vector.
@@ -879,7 +884,9 @@ type Pooling int32
 
 // Values of Pooling.
 const (
-	// As the model's metadata say; a model that says nothing is refused.
+	// As the model's metadata say, with the layers that a sentence-transformers folder has behind its pooling (Dense,
+	// Normalize), which may change the width; a model that says nothing is refused. The others give the pooled states
+	// alone.
 	PoolingDefault Pooling = 0
 	// The mean of all tokens.
 	PoolingMean Pooling = 1
@@ -911,6 +918,9 @@ type EmbedFlags uint32
 const (
 	// Scaled to length 1, so that a scalar product of two is their cosine.
 	EmbedNormalize EmbedFlags = 1
+	// Texts without the model's default prompt in front; nothing for a model without one. For programs that put
+	// another prompt there: the metadata inlay.embedding.prompt.NAME have all prompts of the model.
+	EmbedNoPrompt EmbedFlags = 2
 )
 
 // One model's weights on one device, with the KV pool and the statistics of its sessions.
@@ -1435,7 +1445,11 @@ type EmbedInput struct {
 	Tokens *int32
 	// Their number. [tokens, default 0]
 	NTokens uintptr
-	// A text, which becomes tokens as by inlay_tokenize without flags. [default NULL: tokens are given]
+	// A text, which becomes tokens as by inlay_tokenize without flags. Where the model comes from a
+	// sentence-transformers folder, by itself or converted, that library's rules hold before: the default prompt
+	// stands in front, the text is put in lower case if the folder says so, and tokens beyond max_seq_length are cut
+	// off at the end, or at the beginning where truncation_side is left; BOS and EOS stay. None of this is done to
+	// tokens. [default NULL: tokens are given]
 	Text *byte
 	// Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]
 	TextLen uintptr
@@ -2095,9 +2109,10 @@ func ChatRender(engine *Engine, conversation *byte, conversationLen uintptr, par
 //   - nInputs: Their number.
 //   - inputStride: sizeof(inlay_embed_input): from one text to the next.
 //   - params: NULL: all defaults.
-//   - out: n_inputs x d_model values, text after text.
+//   - out: n_inputs x width values, text after text. The width is d_model, but with pooling DEFAULT that of the
+//     model's last Dense layer.
 //   - cap_: Room in out.
-//   - needed: n_inputs x d_model.
+//   - needed: n_inputs x width.
 //   - Thread: any.
 //   - Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between its
 //     steps; progress is called meanwhile.

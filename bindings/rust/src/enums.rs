@@ -530,7 +530,9 @@ impl ExplainForm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Pooling {
-    /// As the model's metadata say; a model that says nothing is refused.
+    /// As the model's metadata say, with the layers that a sentence-transformers folder has behind its pooling
+    /// (Dense, Normalize), which may change the width; a model that says nothing is refused. The others give the
+    /// pooled states alone.
     #[default]
     Default,
     /// The mean of all tokens.

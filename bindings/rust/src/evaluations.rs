@@ -24,8 +24,10 @@ fn joined(texts: &[&[Token]]) -> (Vec<Token>, Vec<i32>) {
 }
 
 impl Engine {
-    /// Turns texts, or their tokens, into vectors of the model's width: the final hidden states of each, pooled. Each runs in a
-    /// session of its own, several at once where sessions are free. A text has the BOS and EOS tokens that the model asks for.
+    /// Turns texts, or their tokens, into vectors: the final hidden states of each, pooled. They have the model's width; with
+    /// [`Pooling::Default`](crate::Pooling::Default) that of the layers that its files have behind the pooling. Each runs in a
+    /// session of its own, several at once where sessions are free. A text has the default prompt, and the BOS and EOS tokens, that
+    /// the model asks for.
     ///
     /// ```
     /// # use inlay::*;
@@ -88,12 +90,18 @@ impl Engine {
         if let Some(progress) = &mut progress {
             progress.install_in_embedding(&mut params);
         }
-        let width = self.info()?.d_model as usize;
-        let mut out = vec![0f32; inputs.len() * width];
+        let (from, n, stride) = (inputs.as_ptr(), inputs.len(), size_of::<raw::inlay_embed_input>());
+        let mut n_values = 0;
+        // SAFETY: inputs and parameters live during the call; without a buffer only the number is told.
+        call(|err| unsafe {
+            let (to, needed) = (std::ptr::null_mut(), &mut n_values);
+            (self.functions().inlay_embed)(self.as_ptr(), from, n, stride, &params, to, 0, needed, err)
+        })?;
+        let width = n_values / n.max(1);
+        let mut out = vec![0f32; n_values];
         let embedded = call(|err| {
             // SAFETY: inputs, parameters and progress live during the call; the buffer has room for what it is said to.
             unsafe {
-                let (from, n, stride) = (inputs.as_ptr(), inputs.len(), size_of::<raw::inlay_embed_input>());
                 let (to, cap, needed) = (out.as_mut_ptr(), out.len(), std::ptr::null_mut());
                 (self.functions().inlay_embed)(self.as_ptr(), from, n, stride, &params, to, cap, needed, err)
             }
@@ -103,7 +111,7 @@ impl Engine {
             progress.resume_panic();
         }
         embedded?;
-        Ok(out.chunks(width).map(<[f32]>::to_vec).collect())
+        Ok(out.chunks(width.max(1)).map(<[f32]>::to_vec).collect())
     }
 
     /// Tells how likely each token of texts is, given those before it: for perplexities, choices between answers, and what a

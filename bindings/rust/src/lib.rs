@@ -72,7 +72,7 @@ pub use info::{
 };
 pub use library::Library;
 pub use options::{
-    ConvertOptions, EmbedOptions, GenerateOptions, LoadOptions, LogitBias, ProfileOptions, Prompt, Sampler,
+    ChatEnd, ConvertOptions, EmbedOptions, GenerateOptions, LoadOptions, LogitBias, ProfileOptions, Prompt, Sampler,
     ScoreOptions, SessionOptions, TokenizeOptions,
 };
 pub use session::Session;

@@ -96,6 +96,7 @@ setters! {
     impl[] EmbedOptions {
         pooling: Pooling,
         normalize: bool,
+        without_prompt: bool,
     }
     impl['a] ScoreOptions<'a> {
         n_given: u32,
@@ -547,14 +548,39 @@ pub struct EmbedOptions {
     pub pooling: Pooling,
     /// Scaled to length 1, so that a scalar product of two is their cosine.
     pub normalize: bool,
+    /// Texts without the model's default prompt in front.
+    pub without_prompt: bool,
 }
 
 impl EmbedOptions {
     pub(crate) fn to_raw(self) -> raw::inlay_embed_params {
         raw::inlay_embed_params {
             pooling: self.pooling.to_raw(),
-            flags: if self.normalize { raw::INLAY_EMBED_NORMALIZE } else { 0 },
+            flags: if self.normalize { raw::INLAY_EMBED_NORMALIZE } else { 0 }
+                | if self.without_prompt { raw::INLAY_EMBED_NO_PROMPT } else { 0 },
             ..Default::default()
+        }
+    }
+}
+
+/// Where the text of a conversation ends. `true` is [`Answer`](Self::Answer), `false` [`Conversation`](Self::Conversation).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ChatEnd {
+    /// Behind the last message.
+    Conversation,
+    /// Where the model's answer begins.
+    Answer,
+    /// Where the last message's text ends, for the model to go on with it.
+    LastMessage,
+}
+
+impl From<bool> for ChatEnd {
+    fn from(answer: bool) -> Self {
+        if answer {
+            Self::Answer
+        } else {
+            Self::Conversation
         }
     }
 }

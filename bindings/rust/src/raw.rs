@@ -282,10 +282,17 @@ pub type inlay_chat_flags = u32;
 /// The text ends where the model's answer begins: the template's variable add_generation_prompt is true. It changes
 /// nothing for a template that does not read the variable, or where the conversation sets it itself.
 pub const INLAY_CHAT_ADD_GENERATION_PROMPT: inlay_chat_flags = 1;
+/// The text ends where the last message's text does, whatever the template writes behind it, so that the model goes
+/// on with that message: an answer that was begun for it, or one that was cut off. Blanks at its end stay unless the
+/// template trims them. Not together with ADD_GENERATION_PROMPT; UNSUPPORTED if the template does not write the
+/// message as it is.
+pub const INLAY_CHAT_CONTINUE_FINAL_MESSAGE: inlay_chat_flags = 2;
 
 /// How the final hidden states of a text's tokens become one vector.
 pub type inlay_pooling = i32;
-/// As the model's metadata say; a model that says nothing is refused.
+/// As the model's metadata say, with the layers that a sentence-transformers folder has behind its pooling (Dense,
+/// Normalize), which may change the width; a model that says nothing is refused. The others give the pooled states
+/// alone.
 pub const INLAY_POOLING_DEFAULT: inlay_pooling = 0;
 /// The mean of all tokens.
 pub const INLAY_POOLING_MEAN: inlay_pooling = 1;
@@ -298,6 +305,9 @@ pub const INLAY_POOLING_FIRST: inlay_pooling = 3;
 pub type inlay_embed_flags = u32;
 /// Scaled to length 1, so that a scalar product of two is their cosine.
 pub const INLAY_EMBED_NORMALIZE: inlay_embed_flags = 1;
+/// Texts without the model's default prompt in front; nothing for a model without one. For programs that put another
+/// prompt there: the metadata inlay.embedding.prompt.NAME have all prompts of the model.
+pub const INLAY_EMBED_NO_PROMPT: inlay_embed_flags = 2;
 
 /// One model's weights on one device, with the KV pool and the statistics of its sessions.
 #[derive(Debug)]
@@ -1020,8 +1030,11 @@ pub struct inlay_embed_input {
     pub tokens: *const i32,
     /// Their number. (tokens, default 0)
     pub n_tokens: usize,
-    /// A text, which becomes tokens as by [`inlay_tokenize`](Functions::inlay_tokenize) without flags. (default NULL:
-    /// tokens are given)
+    /// A text, which becomes tokens as by [`inlay_tokenize`](Functions::inlay_tokenize) without flags. Where the
+    /// model comes from a sentence-transformers folder, by itself or converted, that library's rules hold before: the
+    /// default prompt stands in front, the text is put in lower case if the folder says so, and tokens beyond
+    /// max_seq_length are cut off at the end, or at the beginning where truncation_side is left; BOS and EOS stay.
+    /// None of this is done to tokens. (default NULL: tokens are given)
     pub text: *const c_char,
     /// Its length, or SIZE_MAX if a zero ends it. (bytes, default 0)
     pub text_len: usize,
@@ -1693,9 +1706,10 @@ pub struct Functions {
     /// - `n_inputs`: Their number.
     /// - `input_stride`: sizeof([`inlay_embed_input`]): from one text to the next. (bytes)
     /// - `params`: NULL: all defaults. (may be null)
-    /// - `out`: n_inputs x d_model values, text after text. (may be null)
+    /// - `out`: n_inputs x width values, text after text. The width is d_model, but with pooling DEFAULT that of the
+    ///   model's last Dense layer. (may be null)
     /// - `cap`: Room in out. (values)
-    /// - `needed`: n_inputs x d_model. (values, may be null)
+    /// - `needed`: n_inputs x width. (values, may be null)
     pub inlay_embed: unsafe extern "C" fn(engine: *const inlay_engine, inputs: *const inlay_embed_input, n_inputs: usize, input_stride: usize, params: *const inlay_embed_params, out: *mut f32, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
     /// Says how likely each token of texts is, given those before it: one run of the model in steps, nothing is
     /// drawn. Each text runs in a session of its own, several at once where sessions are free and a step has room; a

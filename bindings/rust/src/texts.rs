@@ -2,7 +2,8 @@
 use crate::engine::{COMPUTED_TEXT_BYTES, TEXT_BYTES};
 use crate::error::{call, into_string, read_bytes, read_string};
 use crate::{
-    raw, Chat, ChatMessage, Conversation, Engine, Result, SessionOptions, Status, Token, TokenInfo, TokenizeOptions,
+    raw, Chat, ChatEnd, ChatMessage, Conversation, Engine, Result, SessionOptions, Status, Token, TokenInfo,
+    TokenizeOptions,
 };
 
 impl Engine {
@@ -76,7 +77,7 @@ impl Engine {
 
     /// Writes a conversation as the text that the model was trained on: by `template`, or by the model's own if that is
     /// `None`. `conversation` is [messages](crate::ChatMessage), or JSON: an array of messages, or an object of all the template's
-    /// variables. The text ends where the answer begins if `add_generation_prompt`. For tokens use
+    /// variables. The text ends as `end` says; `true` stands for [`ChatEnd::Answer`]. For tokens use
     /// [`chat_tokens`](Self::chat_tokens).
     ///
     /// ```
@@ -93,10 +94,10 @@ impl Engine {
         &self,
         conversation: impl Into<Conversation<'c>>,
         template: Option<&str>,
-        add_generation_prompt: bool,
+        end: impl Into<ChatEnd>,
     ) -> Result<String> {
         let conversation = conversation.into().json();
-        let params = chat_params(template, add_generation_prompt);
+        let params = chat_params(template, end.into());
         read_string(COMPUTED_TEXT_BYTES, |buf, cap, needed, err| {
             let (json, n_json) = (conversation.as_ptr().cast(), conversation.len());
             // SAFETY: the texts live during the call; the buffer has room for `cap` bytes.
@@ -144,10 +145,10 @@ impl Engine {
         &self,
         conversation: impl Into<Conversation<'c>>,
         template: Option<&str>,
-        add_generation_prompt: bool,
+        end: impl Into<ChatEnd>,
     ) -> Result<Vec<Token>> {
         let conversation = conversation.into().json();
-        let params = chat_params(template, add_generation_prompt);
+        let params = chat_params(template, end.into());
         let (json, n_json) = (conversation.as_ptr().cast(), conversation.len());
         let tokenize = self.functions().inlay_chat_tokenize;
         let mut n = 0;
@@ -184,9 +185,13 @@ impl Engine {
 }
 
 /// The parameters of a conversation; the template must live as long.
-fn chat_params(template: Option<&str>, add_generation_prompt: bool) -> raw::inlay_chat_params {
+fn chat_params(template: Option<&str>, end: ChatEnd) -> raw::inlay_chat_params {
     raw::inlay_chat_params {
-        flags: if add_generation_prompt { raw::INLAY_CHAT_ADD_GENERATION_PROMPT } else { 0 },
+        flags: match end {
+            ChatEnd::Conversation => 0,
+            ChatEnd::Answer => raw::INLAY_CHAT_ADD_GENERATION_PROMPT,
+            ChatEnd::LastMessage => raw::INLAY_CHAT_CONTINUE_FINAL_MESSAGE,
+        },
         chat_template: template.map_or(std::ptr::null(), |text| text.as_ptr().cast()),
         template_len: template.map_or(0, str::len),
         ..Default::default()

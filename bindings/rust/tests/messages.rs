@@ -2,7 +2,7 @@
 mod common;
 
 use common::*;
-use inlay::{ChatMessage, Status};
+use inlay::{ChatEnd, ChatMessage, Status};
 
 const JSON: &str = r#"[
     {"role": "system", "content": "Mira is a \"kind\" innkeeper.\n\tShe sits at C:\\inn."},
@@ -48,6 +48,18 @@ fn any_role_and_character_reaches_a_template() {
     let text = engine.chat_text(&messages, Some(template), false).unwrap();
     assert_eq!(text, format!("a \"king\"\\={all};user=;"));
     assert_eq!(engine.chat_text(&[], Some(template), false).unwrap(), "");
+}
+
+#[test]
+fn the_last_message_can_be_continued() {
+    let engine = load();
+    let template = "{% for m in messages %}<{{ m.role }}>{{ m.content }}</>{% endfor %}";
+    let begun = [ChatMessage::user("Hi"), ChatMessage::assistant("Yes, ")];
+    let text = engine.chat_text(&begun, Some(template), ChatEnd::LastMessage).unwrap();
+    assert_eq!(text, "<user>Hi</><assistant>Yes, ");
+    assert_eq!(engine.chat_text(&begun, Some(template), ChatEnd::Conversation).unwrap(), text + "</>");
+    let lost = engine.chat_text(&begun, Some("x"), ChatEnd::LastMessage).unwrap_err();
+    assert_eq!(lost.status(), Status::Unsupported);
 }
 
 #[test]

@@ -553,6 +553,7 @@ static unsafe class LayoutProbe
         Constant("INLAY_EXPLAIN_JSON", (long)ExplainForm.Json);
         Enumeration("inlay_chat_flags", typeof(ChatFlags));
         Constant("INLAY_CHAT_ADD_GENERATION_PROMPT", (long)ChatFlags.AddGenerationPrompt);
+        Constant("INLAY_CHAT_CONTINUE_FINAL_MESSAGE", (long)ChatFlags.ContinueFinalMessage);
         Enumeration("inlay_pooling", typeof(Pooling));
         Constant("INLAY_POOLING_DEFAULT", (long)Pooling.Default);
         Constant("INLAY_POOLING_MEAN", (long)Pooling.Mean);
@@ -560,6 +561,7 @@ static unsafe class LayoutProbe
         Constant("INLAY_POOLING_FIRST", (long)Pooling.First);
         Enumeration("inlay_embed_flags", typeof(EmbedFlags));
         Constant("INLAY_EMBED_NORMALIZE", (long)EmbedFlags.Normalize);
+        Constant("INLAY_EMBED_NO_PROMPT", (long)EmbedFlags.NoPrompt);
         Print_inlay_error();
         Print_inlay_text();
         Print_inlay_logit_bias();

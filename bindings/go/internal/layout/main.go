@@ -133,6 +133,7 @@ func main() {
 	constant("INLAY_EXPLAIN_JSON", int64(raw.ExplainJson))
 	enum("inlay_chat_flags", unsafe.Sizeof(raw.ChatFlags(0)))
 	constant("INLAY_CHAT_ADD_GENERATION_PROMPT", int64(raw.ChatAddGenerationPrompt))
+	constant("INLAY_CHAT_CONTINUE_FINAL_MESSAGE", int64(raw.ChatContinueFinalMessage))
 	enum("inlay_pooling", unsafe.Sizeof(raw.Pooling(0)))
 	constant("INLAY_POOLING_DEFAULT", int64(raw.PoolingDefault))
 	constant("INLAY_POOLING_MEAN", int64(raw.PoolingMean))
@@ -140,6 +141,7 @@ func main() {
 	constant("INLAY_POOLING_FIRST", int64(raw.PoolingFirst))
 	enum("inlay_embed_flags", unsafe.Sizeof(raw.EmbedFlags(0)))
 	constant("INLAY_EMBED_NORMALIZE", int64(raw.EmbedNormalize))
+	constant("INLAY_EMBED_NO_PROMPT", int64(raw.EmbedNoPrompt))
 	{
 		var s raw.Error
 		layout("inlay_error", unsafe.Sizeof(s), unsafe.Alignof(s))

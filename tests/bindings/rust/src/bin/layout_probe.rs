@@ -137,6 +137,7 @@ fn constants() {
     constant("INLAY_EXPLAIN_JSON", INLAY_EXPLAIN_JSON as i64);
     println!("enum inlay_chat_flags size {}", size_of::<inlay_chat_flags>());
     constant("INLAY_CHAT_ADD_GENERATION_PROMPT", INLAY_CHAT_ADD_GENERATION_PROMPT as i64);
+    constant("INLAY_CHAT_CONTINUE_FINAL_MESSAGE", INLAY_CHAT_CONTINUE_FINAL_MESSAGE as i64);
     println!("enum inlay_pooling size {}", size_of::<inlay_pooling>());
     constant("INLAY_POOLING_DEFAULT", INLAY_POOLING_DEFAULT as i64);
     constant("INLAY_POOLING_MEAN", INLAY_POOLING_MEAN as i64);
@@ -144,6 +145,7 @@ fn constants() {
     constant("INLAY_POOLING_FIRST", INLAY_POOLING_FIRST as i64);
     println!("enum inlay_embed_flags size {}", size_of::<inlay_embed_flags>());
     constant("INLAY_EMBED_NORMALIZE", INLAY_EMBED_NORMALIZE as i64);
+    constant("INLAY_EMBED_NO_PROMPT", INLAY_EMBED_NO_PROMPT as i64);
 }
 
 fn structs() {
