@@ -182,6 +182,18 @@ class Conversation(ModelCase):
                 self.assertIn(f"the prompt would be {n_tokens} tokens", refused, n)
                 self.assertNotIn("too long", talk.answer(question))
 
+    def test_a_long_path_stays_on_one_line_while_it_loads(self):
+        with tempfile.TemporaryDirectory() as folder:
+            deep = pathlib.Path(folder).joinpath(*("a folder with a long name " * 4 for _ in range(3)))
+            deep.mkdir(parents=True)
+            (deep / "tales.gguf").symlink_to(OWN_MODEL)
+            with Talk(deep / "tales.gguf", term="dumb") as talk:
+                shown = talk.until("A line is a turn").replace("\033[K", "")
+        states = [state for state in shown.split("\r") if "[" in state]
+        self.assertTrue(states and all("..." in state for state in states), shown)
+        self.assertLess(max(map(len, states)), 80)  # the terminal's columns, where it does not tell them
+        self.assertNotIn("\n", shown)
+
     def test_the_keys_of_a_line(self):
         with PlainTalk(OWN_MODEL, "-n", "2") as talk, tempfile.TemporaryDirectory() as folder:
             for typed, taken in ((b"the cat\x7f\x7fow", "the cow"), ("the cä\x7f\x7fow".encode(), "the ow"), (b"the old fox\x17hen", "the old hen"),
