@@ -24,6 +24,7 @@ char __libc_single_threaded = 0;
 int __xstat(int version, const char* path, struct stat* out);
 int __fxstat(int version, int descriptor, struct stat* out);
 int __lxstat(int version, const char* path, struct stat* out);
+int __fxstatat(int version, int folder, const char* path, struct stat* out, int flags);
 
 #ifdef __x86_64__
 #define INLAY_STAT_VERSION 1
@@ -34,6 +35,9 @@ int __lxstat(int version, const char* path, struct stat* out);
 int stat(const char* path, struct stat* out) noexcept { return __xstat(INLAY_STAT_VERSION, path, out); }
 int fstat(int descriptor, struct stat* out) noexcept { return __fxstat(INLAY_STAT_VERSION, descriptor, out); }
 int lstat(const char* path, struct stat* out) noexcept { return __lxstat(INLAY_STAT_VERSION, path, out); }
+int fstatat(int folder, const char* path, struct stat* out, int flags) noexcept {
+  return __fxstatat(INLAY_STAT_VERSION, folder, path, out, flags);
+}
 // With 64 bits the two structs are one.
 int stat64(const char* path, struct stat64* out) noexcept { return stat(path, reinterpret_cast<struct stat*>(out)); }
 int fstat64(int descriptor, struct stat64* out) noexcept { return fstat(descriptor, reinterpret_cast<struct stat*>(out)); }

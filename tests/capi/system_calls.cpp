@@ -334,10 +334,10 @@ TEST_F(SystemCalls, FailuresBecomeStatuses) {
 
 // The negative control: a failure that is not as expected is noticed.
 TEST_F(SystemCalls, WrongExpectationsAreNoticed) {
-  EXPECT_NONFATAL_FAILURE(run(scenarios_[0], Call{"open", true}, EIO, 0, false), "the device failed");
-  EXPECT_NONFATAL_FAILURE(run(scenarios_[0], Call{"open", false, false, INLAY_UNSUPPORTED}, EIO, 0, false), "the device failed");
+  EXPECT_NONFATAL_FAILURE(run(scenarios_[0], Call{"openat", true}, EIO, 0, false), "the device failed");
+  EXPECT_NONFATAL_FAILURE(run(scenarios_[0], Call{"openat", false, false, INLAY_UNSUPPORTED}, EIO, 0, false), "the device failed");
   scenarios_[0].named = {"something else"};
-  EXPECT_NONFATAL_FAILURE(run(scenarios_[0], Call{"open", false}, EIO, 0, false), "the device failed");
+  EXPECT_NONFATAL_FAILURE(run(scenarios_[0], Call{"openat", false}, EIO, 0, false), "the device failed");
 }
 
 // What is written in part when the disk is full is removed, and what was there before stays.
