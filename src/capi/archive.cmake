@@ -29,7 +29,7 @@ if(INLAY_HAS_CUDA)
          "https://docs.nvidia.com/cuda/eula\n")
 endif()
 file(WRITE ${INLAY_NOTICES} "${contents}")
-install(FILES ${INLAY_NOTICES} DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${INLAY_NOTICES} ${PROJECT_SOURCE_DIR}/docs/api.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(platform linux-x64)
 if(WIN32)

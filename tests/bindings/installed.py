@@ -18,7 +18,8 @@ PROMPT, TOKENS = "Once upon a time", "20"
 # Everything but the examples and the other languages' packages.
 FILES = """bin/inlay include/inlay.h include/inlay_dl.h lib/cmake/Inlay/InlayConfig.cmake lib/cmake/Inlay/InlayConfigVersion.cmake
 lib/cmake/Inlay/InlayTargets-TYPE.cmake lib/cmake/Inlay/InlayTargets.cmake lib/libinlay.so lib/libinlay.so.1
-lib/pkgconfig/inlay.pc share/doc/inlay/NOTICES.txt""".split()
+lib/pkgconfig/inlay.pc share/bash-completion/completions/inlay share/doc/inlay/NOTICES.txt share/doc/inlay/api.md
+share/man/man1/inlay.1""".split()
 
 
 def tool(name):
@@ -99,8 +100,6 @@ def model_text(prefix, model):
 
 
 def check_pkg_config(folder, prefix, model):
-    pages = ("share/man/man1/inlay.1", "share/bash-completion/completions/inlay")
-    expect("the tool's pages are there", [page for page in pages if not (prefix / page).is_file()], [])
     environment = {"PKG_CONFIG_PATH": prefix / "lib/pkgconfig"}
     pkg_config = tool("PKG_CONFIG")
     flags = run(pkg_config, "--cflags", "--libs", "inlay", **environment).split()
