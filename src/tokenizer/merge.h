@@ -80,9 +80,9 @@ class LongWordMerger {
       add_candidate(i);
       if (!s_.pulse.work(1)) return;
     }
-    std::make_heap(s_.heap.begin(), s_.heap.end(), later);
+    std::make_heap(s_.heap.begin(), s_.heap.end(), Later());
     while (!s_.heap.empty()) {
-      std::pop_heap(s_.heap.begin(), s_.heap.end(), later);
+      std::pop_heap(s_.heap.begin(), s_.heap.end(), Later());
       const MergeScratch::Candidate candidate = s_.heap.back();
       s_.heap.pop_back();
       apply(candidate);
@@ -93,7 +93,9 @@ class LongWordMerger {
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
-  static bool later(const MergeScratch::Candidate& a, const MergeScratch::Candidate& b) { return a.order > b.order; }
+  struct Later {  // a type of its own for each rule, so that it is inlined
+    bool operator()(const MergeScratch::Candidate& a, const MergeScratch::Candidate& b) const { return a.order > b.order; }
+  };
 
   bool add_candidate(uint32_t left) {
     const uint32_t right = s_.next[left];
@@ -106,7 +108,7 @@ class LongWordMerger {
   }
 
   void push(uint32_t left) {
-    if (add_candidate(left)) std::push_heap(s_.heap.begin(), s_.heap.end(), later);
+    if (add_candidate(left)) std::push_heap(s_.heap.begin(), s_.heap.end(), Later());
   }
 
   void apply(const MergeScratch::Candidate& candidate) {
