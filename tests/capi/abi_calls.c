@@ -319,7 +319,7 @@ static void test_chat(const inlay_engine* engine) {
   EXPECT(INLAY_OK, CALL(inlay_chat_render)(engine, talk, sizeof talk - 1, CHAT(form, 0), NULL, 0, &n, &err));
   CHECK(n == 2);
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_render)(engine, NULL, 1, CHAT(form, 0), NULL, 0, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_render)(engine, talk, SIZE_MAX, CHAT(form, 2), NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_render)(engine, talk, SIZE_MAX, CHAT(form, 4), NULL, 0, &n, &err));
   EXPECT(INLAY_FORMAT, CALL(inlay_chat_render)(engine, "[", SIZE_MAX, CHAT(form, 0), NULL, 0, &n, &err));
   EXPECT(INLAY_FORMAT, CALL(inlay_chat_render)(engine, "\xff\xfe", 2, CHAT(form, 0), NULL, 0, &n, &err));
   EXPECT(INLAY_FORMAT, CALL(inlay_chat_render)(engine, talk, SIZE_MAX, CHAT("{{", 0), NULL, 0, &n, &err));
@@ -339,7 +339,7 @@ static void test_chat(const inlay_engine* engine) {
   EXPECT(INLAY_BUFFER_TOO_SMALL,
          CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, CHAT(form, 0), tokens, n - 1, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(engine, NULL, 1, CHAT(form, 0), NULL, 0, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, CHAT(form, 2), NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, CHAT(form, 4), NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, CHAT(form, 0), NULL, 0, NULL, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(engine, talk, SIZE_MAX, CHAT(form, 0), NULL, 4, &n, &err));
   EXPECT(INLAY_FORMAT, CALL(inlay_chat_tokenize)(engine, "[", SIZE_MAX, CHAT(form, 0), NULL, 0, &n, &err));

@@ -78,7 +78,7 @@ static void test_embeddings(const inlay_engine* engine, int32_t n_vocab) {
   EXPECT(INLAY_CANCELLED, EMBED(2, &params, out, n, NULL));
   CHECK(n_told == 1);
   params.progress = NULL;
-  params.flags = 2;
+  params.flags = 4;
   EXPECT(INLAY_INVALID_ARGUMENT, EMBED(2, &params, out, n, NULL));
   params.flags = 0;
   params.reserved = 1;

@@ -42,9 +42,8 @@ func main() {
 		stats, _ := engine.Stats() // fails only after Close
 		_ = json.NewEncoder(w).Encode(stats)
 	})
-	// The context ends all answers. A client that does not read its answer is given up after some time.
-	server := http.Server{BaseContext: func(net.Listener) context.Context { return ctx }, ReadHeaderTimeout: 10 * time.Second,
-		WriteTimeout: 5 * time.Minute}
+	server := http.Server{ReadHeaderTimeout: 10 * time.Second, WriteTimeout: 5 * time.Minute} // who stops reading is given up
+	server.BaseContext = func(net.Listener) context.Context { return ctx }                    // which ends all answers
 	go server.Serve(listener)
 	fmt.Printf("listening on http://%s\n", listener.Addr())
 	<-ctx.Done()
@@ -59,11 +58,9 @@ func stream(engine *inlay.Engine, w http.ResponseWriter, r *http.Request) {
 		defer session.Close()
 		answer, err = session.Generate(r.Context(), r.FormValue("prompt"), nil)
 	}
-	if errors.Is(err, inlay.StatusContextFull) || errors.Is(err, inlay.StatusInvalidArgument) {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	} else if err != nil {
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+	if err != nil {
+		isWrong := errors.Is(err, inlay.StatusContextFull) || errors.Is(err, inlay.StatusInvalidArgument)
+		http.Error(w, err.Error(), map[bool]int{true: http.StatusBadRequest, false: http.StatusServiceUnavailable}[isWrong])
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
