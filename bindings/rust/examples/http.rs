@@ -8,7 +8,6 @@ use std::net::{TcpListener, TcpStream};
 use std::{sync::Arc, thread, time::Duration};
 
 const MAX_CLIENTS: usize = 24; // that have a session or wait for one; others are refused
-const MAX_REQUEST: u64 = 1 << 16; // bytes
 const PATIENCE: Option<Duration> = Some(Duration::from_secs(10)); // with a client that does not read or write
 const TOO_LARGE: (&str, &str) = ("413 Content Too Large", "a request has at most 65536 bytes");
 const NO_TEXT: (&str, &str) = ("400 Bad Request", "the prompt is no utf-8");
@@ -16,12 +15,11 @@ const TOO_MANY: (&str, &str) = ("503 Service Unavailable", "too many clients");
 
 /// The body of a request, or why it is refused.
 fn read_prompt(client: &TcpStream) -> io::Result<Result<String, (&'static str, &'static str)>> {
-    let mut reader = BufReader::new(client.take(MAX_REQUEST));
+    let mut reader = BufReader::new(client.take(1 << 16));
     let head = reader.by_ref().lines().map_while(Result::ok).take_while(|line| !line.is_empty());
     let length = |line: String| line.to_lowercase().strip_prefix("content-length:")?.trim().parse().ok();
     let n_body = head.filter_map(length).fold(0, u64::max);
-    let mut body = Vec::new();
-    reader.take(n_body).read_to_end(&mut body)?;
+    let body = reader.take(n_body).bytes().collect::<io::Result<Vec<u8>>>()?;
     let n_left = n_body.saturating_sub(body.len() as u64);
     io::copy(&mut client.take(n_left), &mut io::sink())?; // so that it reads the answer
     Ok(if n_left > 0 { Err(TOO_LARGE) } else { String::from_utf8(body).map_err(|_| NO_TEXT) })
@@ -67,14 +65,16 @@ fn serve(engine: &Engine, mut client: &TcpStream, n_clients: usize) -> io::Resul
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let model = arguments.next().ok_or("usage: http MODEL [ADDRESS]")?;
-    let listener = TcpListener::bind(arguments.next().unwrap_or("127.0.0.1:8080".into()))?;
+    let model = std::env::args().nth(1).ok_or("usage: http MODEL [ADDRESS]")?;
+    let listener = TcpListener::bind(std::env::args().nth(2).unwrap_or("127.0.0.1:8080".into()))?;
     let engine = Arc::new(Engine::load(model, LoadOptions::default().max_sessions(8))?); // a copy for each client
     println!("listening on http://{}", listener.local_addr()?);
     for client in listener.incoming().flatten() {
         let engine = engine.clone();
-        thread::spawn(move || serve(&engine, &client, Arc::strong_count(&engine) - 1));
+        thread::spawn(move || {
+            let served = serve(&engine, &client, Arc::strong_count(&engine) - 1);
+            served.unwrap_or_else(|error| eprintln!("a client left before the end: {error}"));
+        });
     }
     Ok(())
 }
