@@ -41,8 +41,10 @@ function(inlay_link_options target)
   elseif(NOT UNIX OR APPLE)
     return()
   endif()
+  # Values that are made once stay, and functions are registered for the ends of threads, for forks and for the exit: the library stays mapped
+  # after dlclose.
   target_link_options(${target} PRIVATE -Wl,--version-script=${INLAY_EXPORTS} -Wl,--exclude-libs,ALL -Wl,-z,now -Wl,-z,relro
-                      -Wl,--as-needed)
+                      -Wl,--as-needed -Wl,-z,nodelete)
   if(NOT INLAY_SANITIZE)
     # A sanitizer's run-time library must be shared with the host program and stays unresolved here.
     target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc -Wl,-z,defs -Wl,--wrap=malloc -Wl,--wrap=free)
@@ -52,10 +54,9 @@ function(inlay_link_options target)
   endif()
 endfunction()
 
-# inlay_take_thread_storage(TARGET): src/capi/thread_storage.cpp gives the memory of thread-local variables. It registers a thread-exit
-# key, so the library must stay mapped after dlclose.
+# inlay_take_thread_storage(TARGET): src/capi/thread_storage.cpp gives the memory of thread-local variables.
 function(inlay_take_thread_storage target)
-  target_link_options(${target} PRIVATE -Wl,--wrap=__tls_get_addr -Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,-z,nodelete)
+  target_link_options(${target} PRIVATE -Wl,--wrap=__tls_get_addr -Wl,--wrap=calloc -Wl,--wrap=realloc)
 endfunction()
 
 inlay_link_options(inlay)
