@@ -107,4 +107,6 @@ set_property(TEST bindings.rust_link_says_what_it_misses_unset bindings.rust_lin
 binding_test(rust_examples_everywhere Python3::Interpreter -B tests/bindings/test_rust_examples.py)
 foreach(check format clippy documentation package)
   binding_test(rust_${check} ${rust_tests}/check_sources.sh ${check} ${INLAY_CARGO} ${rust_target})
+  # They have one target folder, in which rust_build may replace what the examples of the documentation are being linked with.
+  set_tests_properties(bindings.rust_${check} PROPERTIES FIXTURES_REQUIRED rust_programs)
 endforeach()
