@@ -16,7 +16,7 @@ uint32_t next_code_point(std::string_view text, size_t& at) {
 }
 
 // As a JSON string of ASCII alone, which no terminal obeys; bytes that are no UTF-8 become U+FFFD.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string clean;
   Utf8Assembler utf8;
   utf8.append(text, clean);
@@ -36,12 +36,12 @@ std::string quoted(std::string_view text) {
   return out + '"';
 }
 
-std::string error_of(const Status& status) { return status.ok() ? "null" : quoted(status.message); }
+std::string error_of(const Status& status) { return status.ok() ? "null" : in_quotes(status.message); }
 
 // Members of an object, or elements of an array.
 class List {
  public:
-  void add(const char* key, const std::string& value) { add(quoted(key) + ": " + value); }
+  void add(const char* key, const std::string& value) { add(in_quotes(key) + ": " + value); }
   void add(const char* key, uint64_t value) { add(key, std::to_string(value)); }
   void add(const std::string& value) { body_ += (body_.empty() ? "" : ", ") + value; }
   void add_needs(const MemoryNeeds& needs) {
@@ -59,9 +59,9 @@ class List {
 
 std::string model_of(const Explanation& e) {
   List model, features;
-  for (const std::string& feature : features_of(e.spec)) features.add(quoted(feature));
-  model.add("name", quoted(e.spec.name));
-  model.add("family", quoted(e.spec.arch));
+  for (const std::string& feature : features_of(e.spec)) features.add(in_quotes(feature));
+  model.add("name", in_quotes(e.spec.name));
+  model.add("family", in_quotes(e.spec.arch));
   model.add("n_params", e.n_params);
   model.add("n_layers", static_cast<uint64_t>(e.spec.n_layers));
   model.add("d_model", static_cast<uint64_t>(e.spec.d_model));
@@ -88,7 +88,7 @@ std::string tensors_of(const Explanation& e) {
   List tensors;
   for (const Explanation::Types& t : e.types) {
     List type;
-    type.add("type", quoted(traits(t.dtype).name));
+    type.add("type", in_quotes(traits(t.dtype).name));
     type.add("n_tensors", t.n_tensors);
     type.add("n_elements", t.n_elements);
     type.add("n_bytes", t.n_bytes);
@@ -101,7 +101,7 @@ std::string devices_of(const Explanation& e) {
   List devices;
   for (const Explanation::Device& d : e.devices) {
     List device;
-    device.add("name", quoted(d.name));
+    device.add("name", in_quotes(d.name));
     device.add("error", error_of(d.status));
     device.add_needs(d.needs);
     device.add("free_bytes", d.free_bytes);
@@ -118,7 +118,7 @@ std::string contexts_of(const Explanation& e) {
     context.add_needs(c.needs);
     each.add(context.object());
   }
-  contexts.add("device", quoted(e.context_device));
+  contexts.add("device", in_quotes(e.context_device));
   contexts.add("longest", static_cast<uint64_t>(e.longest_context));
   contexts.add("each", each.array());
   return contexts.object();
@@ -129,7 +129,7 @@ std::string contexts_of(const Explanation& e) {
 std::string explanation_json(const Explanation& e) {
   const bool known = e.model.ok();
   List out;
-  out.add("path", quoted(e.path));
+  out.add("path", in_quotes(e.path));
   out.add("error", error_of(e.model));
   out.add("model", known ? model_of(e) : "null");
   out.add("tokenizer", known ? tokenizer_of(e) : "null");
