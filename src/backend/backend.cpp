@@ -48,38 +48,14 @@ Status check_slice(const StepBatch& batch, const SequenceSlice& s, const KvGroup
 
 }  // namespace
 
-void Backend::keep_ahead(const StepBatch& next, std::span<const Draw> draws) {
-  ahead_tokens_.clear();
-  for (const Draw& draw : draws) ahead_tokens_.push_back(draw.status.ok() ? draw.result.token : 0);
-  ahead_ = next;
-  ahead_.tokens = ahead_tokens_;
-}
-
-Status Backend::score(int32_t first_row, std::span<const int32_t> next, const Scores& scores) {
-  const auto n_vocab = static_cast<size_t>(plan().spec.n_vocab);
-  std::vector<float> logits(std::min<size_t>(kScoredRows, next.size()) * n_vocab);
-  for (size_t first = 0; first < next.size(); first += kScoredRows) {
-    const size_t n = std::min<size_t>(kScoredRows, next.size() - first);
-    const std::span<float> rows(logits.data(), n * n_vocab);
-    INLAY_TRY(row_logits(first_row + static_cast<int32_t>(first), rows));
-    for (size_t i = 0; i < n; ++i) {
-      const Scores one = scores.part(first + i, 1);
-      INLAY_ASSIGN(one.of_rows[0], score_row(rows.subspan(i * n_vocab, n_vocab), next[first + i], one.top));
-    }
-  }
-  return {};
-}
-
-Status Backend::execute_ahead(const StepBatch& batch, std::span<Draw> draws, const StepBatch& next) {
-  INLAY_TRY(execute(batch, draws));
-  keep_ahead(next, draws);
-  return {};
-}
-
-Status Backend::finish_ahead(std::span<Draw> draws, const StepBatch* next) {
-  INLAY_TRY(execute(ahead_, draws));
-  if (next != nullptr) keep_ahead(*next, draws);
-  return {};
+StepResults StepResults::part(size_t first, size_t n, size_t row_width) const {
+  StepResults out;
+  if (!rows.empty()) out.rows = rows.subspan(first * row_width, n * row_width);
+  if (!scores.empty()) out.scores = scores.subspan(first, n);
+  const auto k = static_cast<size_t>(n_top);
+  if (!top.empty()) out.top = top.subspan(first * k, n * k);
+  out.n_top = n_top;
+  return out;
 }
 
 Status Backend::copy_logits(int32_t slot, std::span<float> out) {
@@ -106,12 +82,16 @@ Status validate(const StepBatch& batch, const Plan& plan, const BackendConfig& c
   for (const SequenceSlice& s : batch.sequences) {
     if (s.first_token != next_token) return error(Code::internal, "a slice begins at token %d, expected %d", s.first_token, next_token);
     INLAY_TRY(check_slice(batch, s, plan.kv, config));
+    if (s.n_tokens == 1 && &s != batch.sequences.data() && (&s)[-1].n_tokens > 1)
+      return error(Code::internal, "a slice of one token, %d, behind longer ones", s.first_token);
     next_token = s.first_token + s.n_tokens;
   }
   if (static_cast<size_t>(next_token) != batch.tokens.size()) {
     return error(Code::internal, "the slices cover %d of %zu tokens", next_token, batch.tokens.size());
   }
   for (const LogitRow& row : batch.logit_rows) {
+    if (&row != batch.logit_rows.data() && (&row)[-1].token > row.token)
+      return error(Code::internal, "logits of token %d behind those of %d", row.token, (&row)[-1].token);
     if (row.token < 0 || row.token >= next_token || row.slot < 0 || row.slot >= config.n_logit_slots) {
       return error(Code::internal, "logits of token %d into slot %d", row.token, row.slot);
     }
@@ -119,42 +99,37 @@ Status validate(const StepBatch& batch, const Plan& plan, const BackendConfig& c
   for (const SampleRow& row : batch.sample_rows) {
     if (!row.params || row.slot < 0 || row.slot >= config.n_logit_slots) return error(Code::internal, "a draw from slot %d", row.slot);
   }
+  for (const AskedRows& rows : batch.asked_rows) {
+    const bool has_next = batch.asked != RowValues::scores || rows.next.size() == static_cast<size_t>(rows.n_rows);
+    if (rows.first_row < 0 || rows.n_rows < 1 || rows.n_rows > next_token - rows.first_row || !has_next)
+      return error(Code::internal, "values of %d rows from %d on, of a step of %d", rows.n_rows, rows.first_row, next_token);
+  }
   return {};
 }
 
-Status OpRunner::run_plan(const Plan& plan, const StepBatch& batch, std::span<Draw> draws, const Inspection& inspection) {
+Status OpRunner::run_units(const Plan& plan, std::span<const StepUnit> units, const StepBatch& batch, std::span<Draw> draws,
+                           const Inspection& inspection) {
   std::vector<int32_t> timed;  // stays empty without a profile
   if (inspection.time) {
     timed.reserve(plan.ops.size());
     INLAY_TRY(begin_times(plan.ops.size() + 1));
     INLAY_TRY(note_moment(0));
   }
-  for (size_t i = 0; i < plan.ops.size(); ++i) {
-    const Op& op = plan.ops[i];
-    if (batch.tokens.empty() && op.kind != OpKind::sample) continue;
-    INLAY_TRY(run_and_tap(op, static_cast<int32_t>(i), batch, draws, inspection));
-    if (inspection.time) {
-      timed.push_back(static_cast<int32_t>(i));
-      INLAY_TRY(note_moment(timed.size()));
-    }
-    if (inspection.stop_after == static_cast<int32_t>(i)) break;
-  }
-  return inspection.time ? report_times(timed, inspection.time) : Status{};
-}
-
-Status OpRunner::run_units(const Plan& plan, std::span<const StepUnit> units, const StepBatch& batch, std::span<Draw> draws) {
   for (const StepUnit& unit : units) {
     for (int32_t i = unit.first_op; i < unit.end_op; ++i) {
       const Op& op = plan.ops[static_cast<size_t>(i)];
       INLAY_TRY(op.kind == OpKind::head ? run_head_piece(op, batch, unit.head) : run_op(op, batch, draws));
+      if (inspection.tap) INLAY_TRY(tap(i, op, batch, inspection));
+      if (!inspection.time) continue;
+      timed.push_back(i);
+      INLAY_TRY(note_moment(timed.size()));
     }
   }
-  return {};
+  return inspection.time ? report_times(timed, inspection.time) : Status{};
 }
 
-Status OpRunner::run_and_tap(const Op& op, int32_t index, const StepBatch& batch, std::span<Draw> draws, const Inspection& inspection) {
-  INLAY_TRY(run_op(op, batch, draws));
-  if (!inspection.tap || (inspection.tap_op >= 0 && inspection.tap_op != index)) return {};
+Status OpRunner::tap(int32_t index, const Op& op, const StepBatch& batch, const Inspection& inspection) {
+  if (inspection.tap_op >= 0 && inspection.tap_op != index) return {};
   INLAY_ASSIGN(Tap tap, observe(op, batch));
   tap.op_index = index;
   tap.op = &op;

@@ -47,7 +47,7 @@ struct BackendConfig {
   bool always_group_rows = false;  // cuda: products of 9 to 32 rows by clusters, on sm_90, even where they do not pay
   bool take_pages_later = false;   // cpu: the workspace's, at their first use and not while weights are read
   bool exact_activations = false;  // cpu: 16 bits for all activations of quantized products
-  bool run_ahead = false;          // execute_ahead() will be called; then there are two logit slots for a sequence
+  bool run_ahead = false;          // two tickets will be open at once; then there are two logit slots for a sequence
 };
 
 // Bytes by purpose.
@@ -83,8 +83,7 @@ struct OpTime {
 
 // For finding the first op that differs between two backends, and for profiles; never set in normal use.
 struct Inspection {
-  int32_t stop_after = -1;  // op index after which execute() returns; -1: runs all
-  int32_t tap_op = -1;      // the only op index that is tapped; -1: all are
+  int32_t tap_op = -1;  // the only op index that is tapped; -1: all are
   std::function<void(const Tap&)> tap;
   std::function<void(const OpTime&)> time;  // after the last op, once for each that was run, in their order
 };
@@ -92,6 +91,28 @@ struct Inspection {
 // Told during loading: bytes of weights done and in all. False cancels.
 using LoadProgress = std::function<bool(uint64_t done, uint64_t total)>;
 
+// A step that a backend has taken. Numbers are never used again.
+struct Ticket {
+  uint64_t number = 0;  // 0: none
+  explicit operator bool() const { return number != 0; }
+  bool operator==(const Ticket&) const = default;
+};
+inline constexpr size_t kMostTickets = 2;
+
+// Where a step's results go.
+struct StepResults {
+  std::span<Draw> draws = {};         // of each sample row
+  std::span<float> rows = {};         // RowValues::hidden: (asked rows, d_model); logits: (asked rows, n_vocab)
+  std::span<TokenScore> scores = {};  // RowValues::scores: (asked rows)
+  std::span<TokenLogprob> top = {};   // likewise: (asked rows, n_top), the likeliest tokens as score_row() gives them
+  int32_t n_top = 0;
+
+  // Of n of the asked rows.
+  StepResults part(size_t first, size_t n, size_t row_width) const;
+};
+
+// Steps run as tickets: docs/design/step-contract.md. One at a time and in the order of begin(); a second one may be open whose tokens the
+// first one draws. A ticket ends when its last unit has been waited for, when it is cancelled, and with any error of its own.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -108,24 +129,20 @@ class Backend {
     return {};
   }  // LoadTimes::text() of its parts, for the log; empty: not measured
 
-  // Runs all ops; draws[i] belongs to batch.sample_rows[i]. With no tokens only the sampling is done.
-  virtual Status execute(const StepBatch& batch, std::span<Draw> draws) = 0;
+  // Checks and copies the batch; nothing is queued. What `units` and the batch's sample rows and asked rows point to stays until the ticket
+  // has ended. units: parts of step_units(plan()), or joined ones, from the first to the last that this step has.
+  virtual Result<Ticket> begin(const StepBatch& batch, std::span<const StepUnit> units) = 0;
+  // Queues the next n_units units. A ticket whose units are not all queued ends before another one's are.
+  virtual Status advance(Ticket ticket, size_t n_units) = 0;
+  // Until what was queued is done; on the CPU it is done here. With the last unit the results are written and the ticket has ended. Until
+  // then the logits are those of before.
+  virtual Status wait(Ticket ticket, const StepResults& results) = 0;
+  // What it was to compute is not used; waits until the device is done with it.
+  virtual Status cancel(Ticket ticket) = 0;
 
-  // The same step a part at a time, where every sequence has one token: units of step_units(plan()), call after call
-  // from the first to the last. Until that one nothing is executed that is no part of it, the batch stays, and the
-  // logits are those of before. Then draws are there. A step that is not ended needs no clearing up.
-  virtual Status execute_units(const StepBatch& batch, std::span<const StepUnit> units, std::span<Draw> draws) = 0;
+  // Sequences of a step that has several units, and of one that is begun while another is open.
   virtual int32_t max_sequences_in_units() const { return config().max_sequences; }
-
-  // Running ahead of the host. execute_ahead: execute(), and behind it begins `next`, whose sequence i has one token:
-  // the one that draw i of this batch gives, whatever `next` says. finish_ahead: waits for the step that was begun, and
-  // begins the one behind it, if there is one. Its batches stay as they are until they are finished or dropped, and
-  // nothing else is executed before. A step behind a draw that failed is to be dropped. By itself a backend begins
-  // nothing before it is to be finished.
   virtual int32_t max_sequences_ahead() const { return config().max_sequences; }
-  virtual Status execute_ahead(const StepBatch& batch, std::span<Draw> draws, const StepBatch& next);
-  virtual Status finish_ahead(std::span<Draw> draws, const StepBatch* next);
-  virtual Status drop_ahead() { return {}; }
 
   // Logits last written to a slot, (n_vocab): in memory of the backend, there until the slot is written again.
   struct Logits {
@@ -134,23 +151,6 @@ class Backend {
   };
   virtual Result<Logits> logits(int32_t slot) = 0;
   Status copy_logits(int32_t slot, std::span<float> out);
-
-  // What the model says behind rows of the step that was executed last, which ended behind the layers
-  // (Inspection::stop_after) and whose hidden states are there until the next one. Both allocate memory of the host alone.
-  // row_logits: of rows from first_row on, (rows, n_vocab). score: row first_row + i is asked for token next[i];
-  // top: (rows, n_top) the likeliest tokens of each, as score_row() gives them.
-  virtual Status row_logits(int32_t first_row, std::span<float> out) = 0;
-  struct Scores {
-    std::span<TokenScore> of_rows;
-    std::span<TokenLogprob> top;
-    int32_t n_top = 0;
-
-    Scores part(size_t first, size_t n) const {
-      const auto k = static_cast<size_t>(n_top);
-      return {of_rows.subspan(first, n), top.subspan(first * k, n * k), n_top};
-    }
-  };
-  virtual Status score(int32_t first_row, std::span<const int32_t> next, const Scores& scores);
 
   virtual Status duplicate_logits(int32_t from_slot, int32_t to_slot) = 0;
   virtual Status duplicate_kv_block(int32_t kv_group, int32_t from_block, int32_t to_block) = 0;
@@ -171,12 +171,6 @@ class Backend {
 
  protected:
   Inspection inspection_;
-
- private:
-  void keep_ahead(const StepBatch& next, std::span<const Draw> draws);
-
-  StepBatch ahead_;
-  std::vector<int32_t> ahead_tokens_;  // of it
 };
 
 // Callbacks that end with the step, whatever it comes to.
@@ -196,14 +190,13 @@ class InspectionScope {
 // Refuses a batch that does not fit the plan and the configuration: every index, count and position is checked.
 Status validate(const StepBatch& batch, const Plan& plan, const BackendConfig& config);
 
-// The loop over the ops: dispatch, taps, times, stop_after.
+// The loop over the ops of a step's units: dispatch, taps, times.
 class OpRunner {
  public:
   virtual ~OpRunner() = default;
 
  protected:
-  Status run_plan(const Plan& plan, const StepBatch& batch, std::span<Draw> draws, const Inspection& inspection);
-  Status run_units(const Plan& plan, std::span<const StepUnit> units, const StepBatch& batch, std::span<Draw> draws);
+  Status run_units(const Plan& plan, std::span<const StepUnit> units, const StepBatch& batch, std::span<Draw> draws, const Inspection& inspection);
 
   virtual Status run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) = 0;
   // A part of the head. The logits go to their slots with the last one.
@@ -217,8 +210,7 @@ class OpRunner {
   virtual Result<double> microseconds_between(size_t from, size_t to);  // after the last op
 
  private:
-  Status run_and_tap(const Op& op, int32_t index, const StepBatch& batch, std::span<Draw> draws,
-                     const Inspection& inspection);
+  Status tap(int32_t index, const Op& op, const StepBatch& batch, const Inspection& inspection);
   Status report_times(std::span<const int32_t> ops, const std::function<void(const OpTime&)>& report);
 
   std::vector<std::chrono::steady_clock::time_point> moments_;
@@ -226,8 +218,5 @@ class OpRunner {
 
 // A large buffer of the host's memory, read by n_threads at once.
 Result<double> measure_host_read_bandwidth(int32_t n_threads);
-
-// Rows whose logits a host backend makes at once to score them.
-inline constexpr int64_t kScoredRows = 16;
 
 }  // namespace inlay

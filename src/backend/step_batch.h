@@ -47,14 +47,27 @@ struct Draw {
   SampleResult result;
 };
 
+// What a step leaves of rows behind the last layer, for the host.
+enum class RowValues : uint8_t { hidden, logits, scores };
+
+// Rows that follow one another, of which the host wants a value each.
+struct AskedRows {
+  int32_t first_row = 0;          // into StepBatch::tokens
+  int32_t n_rows = 0;
+  std::span<const int32_t> next;  // scores: the token that each row is asked for, (n_rows)
+};
+
 struct StepBatch {
   std::span<const int32_t> tokens;
   std::span<const int32_t> positions;           // one per token
-  std::span<const SequenceSlice> sequences;
+  std::span<const SequenceSlice> sequences;     // those of one token first
   std::span<const int32_t>
       block_tables;  // of each sequence one for every KV group, (groups, SequenceSlice::n_blocks())
-  std::span<const LogitRow> logit_rows;         // slots are unique
+  std::span<const LogitRow> logit_rows;         // in the order of their tokens; slots are unique
   std::span<const SampleRow> sample_rows;
+  std::span<const AskedRows> asked_rows = {};
+  RowValues asked = RowValues::hidden;
+  bool takes_drawn = false;  // each sequence has one token: that of sequence i is what draw i of the ticket before gives, whatever `tokens` says
 
   const int32_t* block_table(const SequenceSlice& slice, int32_t kv_group) const {
     return block_tables.data() + slice.first_block + kv_group * slice.n_blocks();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "src/engine/engine.h"
@@ -36,18 +35,33 @@ Status write_vectors(const std::vector<Pooler>& poolers, const EmbeddingRules* r
   return {};
 }
 
+// Which of a text's rows in a step its vector is made of.
+AskedRows pooled_rows(const TextGroup& group, size_t i, Pooling pooling) {
+  const int32_t n = group.n_tokens(i);
+  if (pooling == Pooling::first) return {.first_row = 0, .n_rows = group.first_position() == 0 ? 1 : 0};
+  if (pooling == Pooling::last) return {.first_row = n - 1, .n_rows = group.ends(i) ? 1 : 0};
+  return {.first_row = 0, .n_rows = n};
+}
+
 // `tell` is told how many tokens each step has run.
-Status run_group(Engine& engine, TextGroup& group, std::vector<Pooler>& poolers, const std::function<Status(size_t n_tokens)>& tell) {
+Status run_group(Engine& engine, TextGroup& group, Pooling pooling, std::vector<Pooler>& poolers, const std::function<Status(size_t n_tokens)>& tell) {
+  const size_t d_model = engine.output_norm().size();
+  std::vector<float> rows;
   while (group.next_step()) {
-    const auto pool = [&](const Tap& tap) {
-      const float* values = tap.values;
-      for (size_t i = 0; i < poolers.size(); ++i) {
-        poolers[i].add(values, group.n_tokens()[i]);
-        values += group.n_tokens()[i] * tap.n_cols;
-      }
-    };
-    INLAY_TRY(engine.run_layers({.sessions = group.sessions(), .n_tokens = group.n_tokens(), .tap = pool}));
-    INLAY_TRY(tell(std::reduce(group.n_tokens().begin(), group.n_tokens().end(), size_t{0})));
+    size_t n_tokens = 0;
+    for (size_t i = 0; i < poolers.size(); ++i) {
+      group.ask(i, pooled_rows(group, i, pooling));
+      n_tokens += static_cast<size_t>(group.n_tokens(i));
+    }
+    rows.resize(group.n_asked() * d_model);
+    INLAY_TRY(group.run(RowValues::hidden, {.rows = rows}));
+    const float* next = rows.data();
+    for (size_t i = 0; i < poolers.size(); ++i) {
+      const int32_t n = pooled_rows(group, i, pooling).n_rows;
+      poolers[i].add(next, n);
+      next += static_cast<size_t>(n) * d_model;
+    }
+    INLAY_TRY(tell(n_tokens));
   }
   return {};
 }
@@ -105,7 +119,7 @@ Status embed(Engine& engine, std::span<const std::span<const int32_t>> texts, co
     TextGroup group(engine, engine.prefill_chunk());
     INLAY_TRY(group.take(texts.subspan(i)));
     std::vector<Pooler> poolers(group.size(), Pooler(pooling, engine.output_norm(), engine.spec().norm_epsilon));
-    INLAY_TRY(run_group(engine, group, poolers, tell));
+    INLAY_TRY(run_group(engine, group, pooling, poolers, tell));
     INLAY_TRY(write_vectors(poolers, rules, options.normalize, d_model, i, out.subspan(i * width, group.size() * width)));
     i += group.size();
   }

@@ -16,13 +16,13 @@
 #include "src/base/mutex.h"
 #include "src/base/turn_mutex.h"
 #include "src/engine/chat.h"
+#include "src/engine/decoder.h"
 #include "src/engine/embedding_rules.h"
-#include "src/engine/kv_pools.h"
 #include "src/engine/log.h"
 #include "src/engine/options.h"
+#include "src/engine/sequences.h"
 #include "src/engine/text_stream.h"
 #include "src/formats/gguf.h"
-#include "src/plan/step_units.h"
 #include "src/profile/profile.h"
 #include "src/sampler/dry.h"
 #include "src/tokenizer/tokenizer.h"
@@ -76,7 +76,7 @@ class Session {
   Engine& engine() const { return *engine_; }
   std::shared_ptr<Engine> shared_engine() const { return engine_; }
   SessionInfo info() const;                          // any thread
-  std::span<const int32_t> tokens() const { return tokens_; }
+  std::span<const int32_t> tokens() const { return seq_.tokens; }
 
   // Appends tokens and runs them in chunks. On an error or cancellation whole chunks stay; n_done says how many of the
   // given tokens now belong to the sequence.
@@ -106,6 +106,7 @@ class Session {
   size_t n_pending_text() const { return text_.n_ready(); }
 
  private:
+  friend class Decoder;
   friend class Engine;
   Session(std::shared_ptr<Engine> engine, const SessionOptions& options);
 
@@ -116,21 +117,17 @@ class Session {
   Status check_room(size_t n_new_tokens) const;
   int32_t n_reserved(int32_t n_tokens) const;
   Status reserve_more(int32_t max_tokens);
+  Status prefill_chunk();
+  void end_prefill(size_t n_tokens_before, bool complete);
   std::string last_bytes() const;
   void after_rewrite();     // the sequence was changed by the caller: drawing starts anew
   DrawContext draw_context();  // of the next draw; valid until the one after it
 
   const std::shared_ptr<Engine> engine_;
-  int32_t slot_ = -1;       // logit slot, given by create_session
-  int32_t ahead_slot_ = -1;  // where the engine runs ahead: of the step begun ahead
   SessionOptions options_;
   SamplerState sampler_state_;
   DryBias dry_;
-  std::vector<int32_t> tokens_;   // capacity n_context
-  KvHoldings kv_;                 // covers n_computed_ and what the step at hand adds
-  int32_t n_computed_ = 0;        // tokens that were run; what the next one sees of their keys and values is cached
-  bool has_logits_ = false;       // the slot holds the logits after the last of tokens_, from which nothing was drawn yet
-  bool logits_readable_ = false;  // the slot holds the logits after tokens_[n_computed_ - 1]
+  Sequence seq_;
   bool in_step_ = false;          // is part of the decode step at hand
   int32_t n_drawn_ = 0;
   FinishReason finish_reason_ = FinishReason::none;
@@ -184,15 +181,14 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // Runs tokens [n_past, tokens.size()) of a sequence as one step, whose first n_past tokens the session has cached, and gives the
   // seconds that it took. The session does not advance. A single token is a decode step and draws.
   Result<double> run_inspected(Session& session, std::span<const int32_t> tokens, int32_t n_past, Inspection inspection);
-  // Runs the next `n_tokens[i]` tokens of sessions[i], whose tokens must be there, all in one step that ends behind the last
-  // layer. `tap` is shown what that leaves behind; `after` may then ask the backend for scores of its rows.
+  // Runs the next tokens of sessions, whose tokens must be there, all in one step that ends behind the last layer.
   struct LayersRun {
-    std::span<Session* const> sessions;
-    std::span<const int32_t> n_tokens;
-    std::function<void(const Tap&)> tap = {};
-    std::function<Status(Backend&)> after = {};
+    Session* session = nullptr;
+    int32_t n_tokens = 0;
+    std::span<const AskedRows> asked = {};  // rows counted from the session's first one of this step
   };
-  Status run_layers(const LayersRun& run);
+  // `results`: of all asked rows in the order of the runs.
+  Status run_layers(std::span<const LayersRun> runs, RowValues asked, const StepResults& results);
   // Makes the tokens, which passed check_tokens(), those of an empty session, and takes what its cache needs; nothing is run.
   Status place_tokens(Session& session, std::span<const int32_t> tokens);
   // Whether the model can run them: whether its embedding has their rows.
@@ -225,22 +221,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Status decode_abandon(std::span<Session* const> sessions);
 
  private:
+  friend class Decoder;
   friend class Session;
   struct Parts;
-  struct StepArrays;
-  // The step that waits for its next slice; without sessions there is none. Its batch is in arrays_.
-  struct SlicedStep {
-    std::vector<Session*> sessions;
-    std::vector<StepEvent> events;
-    size_t n_units = 0, n_done = 0;
-    double seconds = 0;
-  };
-  // The step that was begun before anybody asked for it; without sessions there is none.
-  struct AheadStep {
-    std::vector<Session*> sessions;
-    std::unique_ptr<StepArrays> arrays;  // null: the engine does not run ahead
-    bool is_left = false;                // nobody will ask for the one that the device has; it is dropped before the next step
-  };
   // Room for what a StepCaller names, and for its events.
   struct CalledStep {
     std::vector<Session*> sessions;
@@ -250,43 +233,12 @@ class Engine : public std::enable_shared_from_this<Engine> {
   static Result<std::shared_ptr<Engine>> assemble(Result<Checkpoint> checkpoint, const EngineOptions& options, LoadTimes& times,
                                                   ProgressReport& report);
 
-  class Turn;      // turn.h
-  class Computing;  // likewise
+  class Turn;  // turn.h
 
-  // Those that say "locked" need mutex_ held; those that say "in turn" a Turn, and let go of mutex_ while the device computes.
-  Status check_device() const { return lost_; }                                           // locked
-  Status check_idle() const;  // neither a lost device nor a step in slices                  locked
-  Status noted(Status status);                                                            // locked
-  Status execute(std::span<Draw> draws);                                                  // in turn
-  size_t name_sessions(StepCaller& caller);                                               // in turn
-  Status whole_step(std::span<Session* const> sessions, std::span<StepEvent> events);     // in turn
-  Status next_slice(std::span<Session* const> sessions, int32_t max_units, std::span<StepEvent> events, int32_t& units_left);  // in turn
-  Status check_step(std::span<Session* const> sessions) const;                            // locked
-  void admit(Session& session, StepEvent& event);                                         // locked
-  Status run_step(std::span<Session* const> sessions, std::span<StepEvent> events);       // in turn
-  void gather_step(std::span<Session* const> sessions, std::span<StepEvent> events);      // locked
-  std::span<Draw> wanted_draws();                                                         // locked
-  bool take_ahead(std::span<Session* const> sessions, std::span<const StepEvent> events); // locked
-  bool plan_ahead(std::span<Session* const> sessions, std::span<const StepEvent> events); // locked
-  Status execute_ahead(bool was_begun, bool goes_on);                                     // in turn
-  Status drop_ahead();                                                                    // in turn
-  void leave_ahead(const Session& session);                                               // locked
-  void leave_ahead();                                                                     // locked
-  void finish_step(std::span<Session* const> sessions, std::span<StepEvent> events);      // locked
-  Status begin_slices(std::span<Session* const> sessions);                                // in turn
-  Status check_slices_of(std::span<Session* const> sessions) const;                       // locked
-  Status run_slice(size_t max_units);                                                     // in turn
-  void end_slices();                                                                      // locked
-  void finish_draw(Session& session, StepEvent& event);                                   // locked
-  Status reserve_blocks(Session& session, int32_t n_positions, int32_t n_at_once);        // locked
-  Status run_chunk(Session& session, int32_t end);                                        // in turn
-  void catch_up(Session& session, StepEvent& event);                                      // in turn
-  bool end_if_cancelled(Session& session, StepEvent& event);                              // locked
-  void end_without_token(Session& session, StepEvent& event, FinishReason reason);        // locked
-  Status run_prefill_chunk(Session& session);
-  void end_prefill(Session& session, size_t n_tokens_before, bool complete);
-  void forget_logits(Session& session);  // locked
-  Status shift_cached(Session& session, const KvPools::Shift& shift);  // locked
+  // Those that say "locked" need mutex_ held; those that say "in turn" a Turn.
+  Status check_idle() const;                                                                       // locked: neither a lost device nor a step in slices
+  Status run_whole(OpenStep& step, StepQueue::Extent extent, const StepResults& results = {});    // in turn
+  size_t name_sessions(StepCaller& caller);                                                        // in turn
   void return_slot(Session& session);
 
   std::unique_ptr<Log> log_;
@@ -298,22 +250,21 @@ class Engine : public std::enable_shared_from_this<Engine> {
   EngineInfo info_;
   std::vector<float> output_norm_;
   int32_t prefill_chunk_ = 0;
-  const std::vector<StepUnit> units_;
+  bool runs_ahead_ = false;
 
   // Who computes. In turns, so that a step waits for one chunk of another thread's prefill and not for all of them.
   mutable TurnMutex turn_;
   // What follows, and what sessions have of it: held for moments only, never while the device computes, and taken after turn_.
   mutable Mutex mutex_;
-  KvPools kv_;
-  std::vector<int32_t> free_slots_;
-  std::unique_ptr<StepArrays> arrays_;
+  LostDevice lost_;
+  Sequences sequences_;
+  StepQueue queue_;
+  Decoder decoder_;
+  OpenStep step_;  // of run_whole()'s callers
   CalledStep called_;
-  SlicedStep sliced_;
-  AheadStep ahead_;
   int32_t n_long_runs_ = 0;  // prefills and the like under way, between whose steps turn_ is free
   EngineStats stats_;
   std::vector<Profile> profiles_;
-  Status lost_;  // DEVICE_LOST once the device failed: the answer to every later call that needs it
 };
 
 }  // namespace inlay

@@ -12,7 +12,6 @@
 #include "src/engine/engine.h"
 #include "src/engine/placement.h"
 #include "src/engine/progress_report.h"
-#include "src/engine/step_arrays.h"
 #include "src/engine/tuning.h"
 #include "src/formats/text.h"
 #include "src/model/hf_folder.h"
@@ -162,18 +161,15 @@ Engine::Engine(Parts parts)
       info_(parts.info),
       output_norm_(std::move(parts.output_norm)),
       prefill_chunk_(parts.prefill_chunk),
-      units_(step_units(backend_->plan())),
-      kv_(backend_->plan().kv.groups, backend_->config()),
-      arrays_(std::make_unique<StepArrays>(backend_->plan(), backend_->config())) {
-  const BackendConfig& config = backend_->config();
-  for (int32_t slot = info_.max_sessions - 1; slot >= 0; --slot) free_slots_.push_back(slot);
-  const bool slides = std::ranges::any_of(kv_.groups(), [](const KvGroup& group) { return group.window > 0; });
-  if (config.run_ahead && !slides) ahead_.arrays = std::make_unique<StepArrays>(backend_->plan(), config);
-  ahead_.sessions.reserve(static_cast<size_t>(info_.max_sessions));
-  called_.sessions.resize(static_cast<size_t>(info_.max_sessions));
-  called_.events.resize(static_cast<size_t>(info_.max_sessions));
-  sliced_.sessions.reserve(static_cast<size_t>(info_.max_sessions));
-  sliced_.events.reserve(static_cast<size_t>(info_.max_sessions));
+      runs_ahead_(backend_->config().run_ahead && std::ranges::none_of(backend_->plan().kv.groups, [](const KvGroup& group) { return group.window > 0; })),
+      sequences_(*backend_, lost_, mutex_, info_.max_sessions, runs_ahead_),
+      queue_(*backend_, sequences_, lost_, mutex_),
+      decoder_(*this) {
+  const auto most = static_cast<size_t>(info_.max_sessions);
+  step_.works.reserve(most);
+  step_.samples.reserve(most);
+  called_.sessions.resize(most);
+  called_.events.resize(most);
 }
 
 Engine::~Engine() = default;
@@ -276,7 +272,7 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
   append_format(line, "loaded %s (%s, %.2f billion parameters) on %s, context %d, KV blocks of %d tokens: %s; %.2f s",
                 spec.name.c_str(), spec.arch.c_str(), static_cast<double>(engine->info_.n_params) * 1e-9,
                 engine->backend_->description().c_str(), placement.config.n_context, kKvBlockTokens,
-                engine->kv_.text().c_str(), engine->stats_.load_seconds);
+                engine->sequences_.pools().text().c_str(), engine->stats_.load_seconds);
   engine->log_->write(LogLevel::info, line);
   if (const std::string remark = engine->backend_->remark(); !remark.empty()) engine->log_->write(LogLevel::info, remark);
   engine->log_->write(LogLevel::debug, "load times: " + times.text());
@@ -289,9 +285,10 @@ EngineInfo Engine::info() const { return info_; }
 EngineStats Engine::stats() const {
   const std::lock_guard lock(mutex_);
   EngineStats s = stats_;
-  s.n_sessions = info_.max_sessions - static_cast<int32_t>(free_slots_.size());
-  s.n_kv_blocks = kv_.n_blocks();
-  s.n_kv_blocks_used = kv_.n_used();
+  s.n_sessions = sequences_.n_taken();
+  s.n_kv_blocks = sequences_.pools().n_blocks();
+  s.n_kv_blocks_used = sequences_.pools().n_used();
+  s.n_kv_blocks_peak = sequences_.n_blocks_peak();
   return s;
 }
 
@@ -304,27 +301,22 @@ Result<std::shared_ptr<Session>> Engine::create_session(const SessionOptions& op
   INLAY_TRY(session->set_stop(std::move(session->options_.stops)));
   {
     const std::lock_guard lock(mutex_);
-    INLAY_TRY(check_device());
-    if (free_slots_.empty()) {
+    INLAY_TRY(lost_.status());
+    if (!sequences_.take_slot(session->seq_)) {
       Status full = error(Code::session_limit, "all sessions are in use: the engine was loaded for %d", info_.max_sessions);
       full.required = static_cast<uint64_t>(info_.max_sessions) + 1;
       full.available = static_cast<uint64_t>(info_.max_sessions);
       return full;
     }
-    session->slot_ = free_slots_.back();
-    if (ahead_.arrays) session->ahead_slot_ = session->slot_ + info_.max_sessions;
-    free_slots_.pop_back();
   }
   return session;
 }
 
 void Engine::return_slot(Session& session) {
   const std::lock_guard lock(mutex_);
-  if (session.in_slices_) end_slices();
-  leave_ahead(session);
-  kv_.let_go(session.kv_);
-  kv_.cut(session.kv_, 0);
-  if (session.slot_ >= 0) free_slots_.push_back(session.slot_ % info_.max_sessions);
+  if (session.in_slices_) decoder_.end_slices();
+  decoder_.leave_ahead(session);
+  sequences_.release(session.seq_);
 }
 
 }  // namespace inlay

@@ -2,9 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/engine/decoder.h"
 #include "src/engine/engine.h"
-#include "src/engine/step_arrays.h"
-#include "src/engine/turn.h"
 
 namespace inlay {
 namespace {
@@ -14,96 +13,78 @@ bool is_plain(const SamplerParams& p) { return p.bias.empty() && !has_penalties(
 
 }  // namespace
 
-// Whether this step is the one that was begun. Then its batch is the one at hand, and its logits are where sessions
-// look.
-bool Engine::take_ahead(std::span<Session* const> sessions, std::span<const StepEvent> events) {
-  if (ahead_.sessions.empty() || !std::ranges::equal(sessions, ahead_.sessions)) return false;
-  for (size_t i = 0; i < sessions.size(); ++i) {
-    const bool drew = sessions[i]->tokens_.size() == ahead_.arrays->sample_rows[i].position;
-    if (!events[i].draws() || !drew) return false;
+// Whether this step is the one that was begun. Then it is open, and its logits are where sessions look.
+bool Decoder::take_ahead() {
+  if (ahead_.sessions.empty() || ahead_.sessions != step_.sessions) return false;
+  for (size_t i = 0; i < step_.sessions.size(); ++i) {
+    const bool drew = step_.sessions[i]->seq_.tokens.size() == ahead_.open.samples[i].position;
+    if (!step_.events[i].draws() || !drew) return false;
   }
-  std::swap(arrays_, ahead_.arrays);
-  for (Session* s : sessions) std::swap(s->slot_, s->ahead_slot_);
+  std::swap(step_.open, ahead_.open);
+  for (Session* s : step_.sessions) std::swap(s->seq_.slot, s->seq_.ahead_slot);
+  step_.draws = true;
   ahead_.sessions.clear();
+  ahead_.open.clear();
   return true;
 }
 
-// Whether the step behind the one at hand can be begun; then it is described in ahead_. Its tokens are not known yet.
-bool Engine::plan_ahead(std::span<Session* const> sessions, std::span<const StepEvent> events) {
-  if (!ahead_.arrays || arrays_->tokens.size() != sessions.size() ||
-      sessions.size() > static_cast<size_t>(backend_->max_sequences_ahead())) {
+// Begins the step behind the one at hand, if that can be done. Its tokens are not known yet.
+bool Decoder::plan_ahead() {
+  const std::vector<Session*>& sessions = step_.sessions;
+  if (!engine_.runs_ahead_ || step_.open.works.size() != sessions.size() ||
+      sessions.size() > static_cast<size_t>(engine_.backend_->max_sequences_ahead())) {
     return false;
   }
   const auto goes_on = [&](const Session& s) {
-    const auto n_next = static_cast<int32_t>(s.tokens_.size()) + 1;  // tokens that the sequence has after this step
-    const bool ends = n_next >= info_.n_context || (s.options_.max_tokens > 0 && s.n_drawn_ + 1 >= s.options_.max_tokens);
+    const int32_t n_next = s.seq_.n_tokens() + 1;  // tokens that the sequence has after this step
+    const bool ends = n_next >= engine_.info_.n_context || (s.options_.max_tokens > 0 && s.n_drawn_ + 1 >= s.options_.max_tokens);
     return !ends && is_plain(s.options_.sampler);
   };
   for (size_t i = 0; i < sessions.size(); ++i) {
-    if (!events[i].draws() || !goes_on(*sessions[i])) return false;
+    if (!step_.events[i].draws() || !goes_on(*sessions[i])) return false;
   }
-  ahead_.arrays->clear();
-  for (Session* s : sessions) {
-    const auto position = static_cast<int32_t>(s->tokens_.size());
-    if (!reserve_blocks(*s, position + 1, 1).ok()) {  // the blocks for it may be needed elsewhere
-      for (Session* other : sessions) kv_.cut(other->kv_, static_cast<int32_t>(other->tokens_.size()));
-      return false;
-    }
-    kv_.cover(s->kv_, position + 1);
-    kv_.settle(s->kv_);
-    ahead_.arrays->add_drawn(position, s->kv_);
-    ahead_.arrays->want_logits(s->ahead_slot_);
-    ahead_.arrays->sample_rows.push_back({.slot = s->ahead_slot_,
-                                          .params = &s->options_.sampler,
-                                          .history = s->tokens_,
-                                          .stream = s->options_.stream,
-                                          .position = static_cast<uint64_t>(position) + 1});
-  }
-  ahead_.sessions.assign(sessions.begin(), sessions.end());
-  return true;
-}
-
-// The step at hand, which was begun or is executed now, and behind it the one that is planned, if it is.
-Status Engine::execute_ahead(bool was_begun, bool goes_on) {
-  if (!was_begun && !goes_on) return execute(wanted_draws());
-  const StepBatch next = ahead_.arrays->batch();
+  ahead_.open.clear();
   Status status;
-  {
-    const Computing computing(*this);
-    status = was_begun ? backend_->finish_ahead(wanted_draws(), goes_on ? &next : nullptr)
-                       : backend_->execute_ahead(arrays_->batch(), wanted_draws(), next);
+  for (Session* s : sessions) {
+    const int32_t position = s->seq_.n_tokens();
+    if (status.ok()) status = engine_.sequences_.reserve(s->seq_, position + 1, 1);  // the blocks for it may be needed elsewhere
+    Work work = work_of(s->seq_, position, position + 1);
+    work.is_drawn = true;
+    work.slot = s->seq_.ahead_slot;
+    ahead_.open.works.push_back(work);
+    ahead_.open.samples.push_back({.slot = s->seq_.ahead_slot,
+                                   .params = &s->options_.sampler,
+                                   .history = s->seq_.tokens,
+                                   .stream = s->options_.stream,
+                                   .position = static_cast<uint64_t>(position) + 1});
   }
-  if (!status.ok()) ahead_.sessions.clear();
-  return noted(status);
-}
-
-size_t Engine::n_ahead() const {
-  const std::lock_guard lock(mutex_);
-  return ahead_.sessions.size();
+  if (status.ok()) status = engine_.queue_.begin(ahead_.open, StepQueue::Extent::all);
+  for (Session* s : sessions) status.ok() ? engine_.sequences_.settle(s->seq_) : engine_.sequences_.cut(s->seq_, s->seq_.n_tokens());
+  if (status.ok()) ahead_.sessions.assign(sessions.begin(), sessions.end());
+  return status.ok();
 }
 
 // Its sessions are as they were. What the device still writes for it lies before all that later steps write.
-void Engine::leave_ahead() {
+void Decoder::leave_ahead() {
   if (ahead_.sessions.empty()) return;
-  for (Session* s : ahead_.sessions) kv_.cut(s->kv_, s->n_computed_);
+  for (Session* s : ahead_.sessions) engine_.sequences_.cut(s->seq_);
   ahead_.sessions.clear();
-  ahead_.is_left = true;
+  left_.push_back(ahead_.open.ticket);
+  ahead_.open.clear();
 }
 
-void Engine::leave_ahead(const Session& session) {
+void Decoder::leave_ahead(const Session& session) {
   if (std::ranges::find(ahead_.sessions, &session) != ahead_.sessions.end()) leave_ahead();
 }
 
-// Waits until the device is done with it.
-Status Engine::drop_ahead() {
+Status Decoder::drop_left() {
   leave_ahead();
-  if (!std::exchange(ahead_.is_left, false)) return {};
   Status status;
-  {
-    const Computing computing(*this);
-    status = backend_->drop_ahead();
+  for (const Ticket ticket : left_) {
+    if (status.ok()) status = engine_.queue_.cancel(ticket);
   }
-  return noted(std::move(status));
+  left_.clear();
+  return status;
 }
 
 }  // namespace inlay

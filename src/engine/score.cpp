@@ -21,35 +21,6 @@ struct Job {
   size_t first = 0;  // its first token's place in the results
 };
 
-// Rows of a step that follow one another and are scored.
-struct RowRange {
-  int32_t first_row = 0;
-  size_t begin = 0, end = 0;  // of the step's tokens
-};
-
-// What a step scores, as flat arrays; made anew for each step.
-struct Rows {
-  std::vector<RowRange> ranges;
-  std::vector<int32_t> tokens;  // whose probabilities are wanted
-  std::vector<size_t> places;   // in the results
-
-  void clear() {
-    ranges.clear();
-    tokens.clear();
-    places.clear();
-  }
-  // Tokens of the text from `first` on, in rows from `row` on of which the first is behind token first - 1.
-  void add(const Job& job, int32_t row, size_t first, size_t n) {
-    const auto end_row = [&] { return ranges.back().first_row + static_cast<int32_t>(ranges.back().end - ranges.back().begin); };
-    if (ranges.empty() || end_row() != row) ranges.push_back({row, tokens.size(), tokens.size()});
-    for (size_t i = first; i < first + n; ++i) {
-      tokens.push_back(job.text[i]);
-      places.push_back(job.first + i);
-    }
-    ranges.back().end = tokens.size();
-  }
-};
-
 // The other engine's failure is none of the engine's that was asked.
 Status of_other(Status status) {
   if (status.code == Code::device_lost || status.code == Code::internal) status.code = Code::invalid_state;
@@ -96,60 +67,52 @@ class Scoring {
       group.keep(other->size());
     }
     while (group.next_step()) {
-      gather(group, jobs);
       if (other) (void)other->next_step();
+      gather(group, other ? &*other : nullptr, jobs);
       INLAY_TRY(options_.against ? compare(group, other) : score(group));
-      for (const int32_t n : group.n_tokens()) n_done_ += static_cast<uint64_t>(n);
+      for (size_t i = 0; i < group.size(); ++i) n_done_ += static_cast<uint64_t>(group.n_tokens(i));
       if (options_.progress && !options_.progress(n_done_, n_total_)) return error(Code::cancelled, "the scoring was stopped");
     }
     return {};
   }
 
-  void gather(const TextGroup& group, std::span<const Job> jobs) {
-    rows_.clear();
-    int32_t row = 0;
+  // Row i of a text's part is asked for token first + i + 1 of it, unless that is given.
+  void gather(TextGroup& group, TextGroup* other, std::span<const Job> jobs) {
+    tokens_.clear();
+    places_.clear();
     for (size_t i = 0; i < group.size(); ++i) {
-      const int32_t n = group.n_tokens()[i], first = group.first_position();
+      const int32_t n = group.n_tokens(i), first = group.first_position();
       const int32_t given = std::clamp(options_.n_given - 1 - first, 0, n);  // rows behind which the token is given
-      if (given < n) rows_.add(jobs[i], row + given, static_cast<size_t>(first + given) + 1, static_cast<size_t>(n - given));
-      row += n;
+      const auto begin = static_cast<size_t>(first + given) + 1, n_rows = static_cast<size_t>(n - given);
+      const AskedRows rows{.first_row = given, .n_rows = n - given, .next = jobs[i].text.subspan(begin, n_rows)};
+      group.ask(i, rows);
+      if (other != nullptr) other->ask(i, rows);
+      tokens_.insert(tokens_.end(), rows.next.begin(), rows.next.end());
+      for (size_t k = 0; k < n_rows; ++k) places_.push_back(jobs[i].first + begin + k);
     }
   }
 
-  Status score(const TextGroup& group) {
+  Status score(TextGroup& group) {
     const auto n_top = static_cast<size_t>(options_.n_top);
-    of_rows_.resize(rows_.tokens.size());
-    top_of_rows_.resize(rows_.tokens.size() * n_top);
-    const auto ask = [&](Backend& backend) -> Status {
-      const Backend::Scores all{of_rows_, top_of_rows_, options_.n_top};
-      for (const RowRange& r : rows_.ranges) {
-        const size_t n = r.end - r.begin;
-        INLAY_TRY(backend.score(r.first_row, std::span(rows_.tokens).subspan(r.begin, n), all.part(r.begin, n)));
-      }
-      return {};
-    };
-    INLAY_TRY(engine_.run_layers({.sessions = group.sessions(), .n_tokens = group.n_tokens(), .after = ask}));
+    of_rows_.resize(tokens_.size());
+    top_of_rows_.resize(tokens_.size() * n_top);
+    INLAY_TRY(group.run(RowValues::scores, {.scores = of_rows_, .top = top_of_rows_, .n_top = options_.n_top}));
     for (size_t i = 0; i < of_rows_.size(); ++i) {
-      scores_[rows_.places[i]].own = of_rows_[i];
-      std::ranges::copy(std::span(top_of_rows_).subspan(i * n_top, n_top), top_.begin() + static_cast<ptrdiff_t>(rows_.places[i] * n_top));
+      scores_[places_[i]].own = of_rows_[i];
+      std::ranges::copy(std::span(top_of_rows_).subspan(i * n_top, n_top), top_.begin() + static_cast<ptrdiff_t>(places_[i] * n_top));
     }
     return {};
   }
 
-  Status read_logits(Engine& engine, const TextGroup& group, std::vector<float>& logits) {
-    logits.resize(rows_.tokens.size() * n_vocab_);
-    const auto ask = [&](Backend& backend) -> Status {
-      for (const RowRange& r : rows_.ranges)
-        INLAY_TRY(backend.row_logits(r.first_row, std::span(logits).subspan(r.begin * n_vocab_, (r.end - r.begin) * n_vocab_)));
-      return {};
-    };
-    return engine.run_layers({.sessions = group.sessions(), .n_tokens = group.n_tokens(), .after = ask});
+  Status read_logits(TextGroup& group, std::vector<float>& logits) {
+    logits.resize(tokens_.size() * n_vocab_);
+    return group.run(RowValues::logits, {.rows = logits});
   }
 
-  Status compare(const TextGroup& group, const std::optional<TextGroup>& other) {
-    if (other) INLAY_TRY(of_other(read_logits(*other_, *other, exact_)));
-    INLAY_TRY(read_logits(engine_, group, logits_));
-    std::vector<Status> statuses(rows_.tokens.size());
+  Status compare(TextGroup& group, std::optional<TextGroup>& other) {
+    if (other) INLAY_TRY(of_other(read_logits(*other, exact_)));
+    INLAY_TRY(read_logits(group, logits_));
+    std::vector<Status> statuses(tokens_.size());
     pool_->parallel_for(static_cast<int64_t>(statuses.size()), 1, [&](int64_t begin, int64_t end, int) {
       for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) statuses[i] = compare_row(i);
     });
@@ -161,9 +124,9 @@ class Scoring {
     const auto n_top = static_cast<size_t>(options_.n_top);
     const std::span<const float> own = std::span(logits_).subspan(i * n_vocab_, n_vocab_);
     const std::span<const float> exact = std::span(other_ ? exact_ : logits_).subspan(i * n_vocab_, n_vocab_);
-    ScoredToken& out = scores_[rows_.places[i]];
-    INLAY_ASSIGN(out.own, score_row(own, rows_.tokens[i], top_.subspan(rows_.places[i] * n_top, n_top)));
-    INLAY_ASSIGN(out.against, score_row(exact, rows_.tokens[i], {}));
+    ScoredToken& out = scores_[places_[i]];
+    INLAY_ASSIGN(out.own, score_row(own, tokens_[i], top_.subspan(places_[i] * n_top, n_top)));
+    INLAY_ASSIGN(out.against, score_row(exact, tokens_[i], {}));
     out.divergence = static_cast<float>(divergence(own, exact));
     out.same_best = index_of(own, row_max(own).max) == index_of(exact, row_max(exact).max) ? 1 : 0;
     return {};
@@ -177,7 +140,8 @@ class Scoring {
   Engine* other_ = nullptr;  // an engine that is compared with its own self runs once
   std::optional<ThreadPool> pool_;
   uint64_t n_done_ = 0, n_total_ = 0;
-  Rows rows_;
+  std::vector<int32_t> tokens_;  // of the step: whose probabilities are wanted
+  std::vector<size_t> places_;   // in the results
   std::vector<TokenScore> of_rows_;
   std::vector<TokenLogprob> top_of_rows_;
   std::vector<float> logits_, exact_;  // of the rows of a step

@@ -9,10 +9,8 @@ namespace inlay {
 
 Session::Session(std::shared_ptr<Engine> engine, const SessionOptions& options)
     : engine_(std::move(engine)), options_(options) {
-  const auto n_context = static_cast<size_t>(engine_->info_.n_context);
-  tokens_.reserve(n_context);
-  if (has_dry(options_.sampler)) dry_.reserve(n_context);
-  kv_ = engine_->kv_.no_blocks();
+  seq_ = engine_->sequences_.empty();
+  if (has_dry(options_.sampler)) dry_.reserve(static_cast<size_t>(engine_->info_.n_context));
   publish();
 }
 
@@ -25,9 +23,9 @@ SessionInfo Session::info() const {
 
 void Session::publish() {
   int32_t n_kv_blocks = 0;
-  for (const KvHolding& of_group : kv_) n_kv_blocks += of_group.n_blocks();
+  for (const KvHolding& of_group : seq_.kv) n_kv_blocks += of_group.n_blocks();
   const std::lock_guard lock(info_mutex_);
-  info_ = {.n_tokens = static_cast<int32_t>(tokens_.size()),
+  info_ = {.n_tokens = seq_.n_tokens(),
            .n_context = engine_->info_.n_context,
            .n_drawn = n_drawn_,
            .n_kv_blocks = n_kv_blocks,
@@ -67,7 +65,7 @@ DrawContext Session::draw_context() {
   const Tokenizer* tokenizer = engine_->tokenizer();
   TokenText text;
   if (tokenizer) text = [tokenizer](int32_t token) { return tokenizer->piece(token); };
-  context.bias_and_dry = dry_.merge(options_.sampler, tokens_, text);
+  context.bias_and_dry = dry_.merge(options_.sampler, seq_.tokens, text);
   return context;
 }
 
@@ -75,8 +73,8 @@ DrawContext Session::draw_context() {
 std::string Session::last_bytes() const {
   const Tokenizer* tokenizer = engine_->tokenizer();
   std::string out;
-  for (size_t i = tokens_.size(); tokenizer && i > 0 && out.size() < 3; --i) {
-    const int32_t token = tokens_[i - 1];
+  for (size_t i = seq_.tokens.size(); tokenizer && i > 0 && out.size() < 3; --i) {
+    const int32_t token = seq_.tokens[i - 1];
     if (token >= tokenizer->n_tokens()) break;
     const TokenKind kind = tokenizer->kind(token);
     if (kind == TokenKind::control || kind == TokenKind::unused) break;
@@ -87,19 +85,19 @@ std::string Session::last_bytes() const {
 
 Status Session::check_room(size_t n_new_tokens) const {
   const size_t n_context = static_cast<size_t>(engine_->info_.n_context);
-  if (tokens_.size() + n_new_tokens <= n_context) return {};
-  const size_t n_left = n_context - tokens_.size();
+  if (seq_.tokens.size() + n_new_tokens <= n_context) return {};
+  const size_t n_left = n_context - seq_.tokens.size();
   const std::string context = "context of " + counted(n_context, "token");
   Status full;
-  if (tokens_.empty()) {
+  if (seq_.tokens.empty()) {
     full = error(Code::context_full, "the prompt has %zu tokens, too many for the %s", n_new_tokens, context.c_str());
   } else if (n_left == 0) {
     full = error(Code::context_full, "the %s is full", context.c_str());
   } else {
     full = error(Code::context_full, "the sequence has %s, and the %s has room for %zu more, not for %zu",
-                 counted(tokens_.size(), "token").c_str(), context.c_str(), n_left, n_new_tokens);
+                 counted(seq_.tokens.size(), "token").c_str(), context.c_str(), n_left, n_new_tokens);
   }
-  full.required = tokens_.size() + n_new_tokens;
+  full.required = seq_.tokens.size() + n_new_tokens;
   full.available = n_context;
   return full;
 }
@@ -116,35 +114,63 @@ Status Session::prefill(std::span<const int32_t> tokens, size_t& n_done) {
   if (tokens.empty()) return error(Code::invalid_argument, "prefill was given no tokens");
   INLAY_TRY(engine_->check_tokens(tokens));
   INLAY_TRY(check_room(tokens.size()));
-  const size_t n_before = tokens_.size();
+  const size_t n_before = seq_.tokens.size();
   const Engine::LongRun run(*engine_);
   INLAY_TRY(run.status());
   {
     const Engine::Turn turn(*engine_);
-    INLAY_TRY(engine_->drop_ahead());  // before the blocks are taken, some of which it would give back
-    engine_->kv_.let_go(kv_);
-    INLAY_TRY(engine_->reserve_blocks(*this, n_reserved(static_cast<int32_t>(n_before + tokens.size())), engine_->prefill_chunk_));
-    if (options_.reserve) engine_->kv_.hold(kv_);
+    INLAY_TRY(engine_->decoder_.drop_left());  // before the blocks are taken, some of which it would give back
+    Sequences& sequences = engine_->sequences_;
+    sequences.let_go(seq_);
+    INLAY_TRY(sequences.reserve(seq_, n_reserved(static_cast<int32_t>(n_before + tokens.size())), engine_->prefill_chunk_));
+    if (options_.reserve) sequences.hold(seq_);
   }
-  tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
+  seq_.tokens.insert(seq_.tokens.end(), tokens.begin(), tokens.end());
   begin_generation();
 
   Status status;
-  while (status.ok() && n_computed_ < static_cast<int32_t>(tokens_.size())) {
+  while (status.ok() && seq_.n_computed < seq_.n_tokens()) {
     if (take_cancel()) {
       status = error(Code::cancelled, "prefill was cancelled");
     } else {
-      status = engine_->run_prefill_chunk(*this);
+      status = prefill_chunk();
     }
   }
-  engine_->end_prefill(*this, n_before, status.ok());
-  n_done = tokens_.size() - n_before;
+  end_prefill(n_before, status.ok());
+  n_done = seq_.tokens.size() - n_before;
   if (n_done > 0) {
     after_rewrite();
     const std::lock_guard lock(engine_->mutex_);
     publish();
   }
   return status;
+}
+
+Status Session::prefill_chunk() {
+  const Engine::Turn turn(*engine_);
+  OpenStep& step = engine_->step_;
+  step.clear();
+  step.works.push_back(work_of(seq_, seq_.n_computed, std::min(seq_.n_tokens(), seq_.n_computed + engine_->prefill_chunk_)));
+  const bool is_last = step.works[0].end == seq_.n_tokens();
+  if (is_last) step.works[0].slot = seq_.slot;
+  INLAY_TRY(engine_->run_whole(step, is_last ? StepQueue::Extent::all : StepQueue::Extent::layers));
+  engine_->queue_.commit(step);
+  engine_->stats_.n_prefill_tokens += static_cast<uint64_t>(step.works[0].n_rows());
+  engine_->stats_.prefill_seconds += step.seconds;
+  return {};
+}
+
+// Of an incomplete one what whole chunks have computed stays. The last token kept is run again later, for its logits.
+void Session::end_prefill(size_t n_tokens_before, bool complete) {
+  const std::lock_guard lock(engine_->mutex_);
+  Sequences& sequences = engine_->sequences_;
+  if (!complete) {
+    sequences.let_go(seq_);
+    seq_.tokens.resize(std::max(n_tokens_before, static_cast<size_t>(seq_.n_computed)));
+    if (!seq_.has_logits) sequences.forget_logits(seq_);  // else it was stopped before the first chunk, and nothing has changed
+  }
+  sequences.cut(seq_);
+  publish();
 }
 
 Status Session::check_not_in_slices() const {
@@ -157,14 +183,9 @@ Result<std::shared_ptr<Session>> Session::fork() {
   INLAY_ASSIGN(std::shared_ptr<Session> child, engine_->create_session(options_));
   {
     const std::lock_guard lock(engine_->mutex_);
-    engine_->leave_ahead(*this);
-    if (logits_readable_) INLAY_TRY(engine_->noted(engine_->backend_->duplicate_logits(slot_, child->slot_)));
-    engine_->kv_.share(kv_, child->kv_);
+    engine_->decoder_.leave_ahead(*this);
+    INLAY_TRY(engine_->sequences_.fork(seq_, child->seq_));
   }
-  child->tokens_.assign(tokens_.begin(), tokens_.end());
-  child->n_computed_ = n_computed_;
-  child->has_logits_ = has_logits_;
-  child->logits_readable_ = logits_readable_;
   child->n_drawn_ = n_drawn_;
   child->sampler_state_ = sampler_state_;
   child->generation_ = generation_;
@@ -177,16 +198,16 @@ Result<std::shared_ptr<Session>> Session::fork() {
 
 Status Session::truncate(int32_t n_tokens) {
   INLAY_TRY(check_not_in_slices());
-  const auto n_now = static_cast<int32_t>(tokens_.size());
+  const int32_t n_now = seq_.n_tokens();
   if (n_tokens < 0 || n_tokens > n_now) {
     return error(Code::invalid_argument, "n_tokens is %d, expected 0 to %d, the tokens of the sequence", n_tokens, n_now);
   }
   if (n_tokens < n_now) {
     const std::lock_guard lock(engine_->mutex_);
-    engine_->leave_ahead(*this);
-    engine_->kv_.let_go(kv_);
-    tokens_.resize(static_cast<size_t>(n_tokens));
-    engine_->forget_logits(*this);
+    engine_->decoder_.leave_ahead(*this);
+    engine_->sequences_.let_go(seq_);
+    seq_.tokens.resize(static_cast<size_t>(n_tokens));
+    engine_->sequences_.forget_logits(seq_);
   }
   begin_generation();
   after_rewrite();
@@ -197,7 +218,7 @@ Status Session::truncate(int32_t n_tokens) {
 
 Status Session::shift(size_t first, size_t n) {
   INLAY_TRY(check_not_in_slices());
-  const size_t n_now = tokens_.size();
+  const size_t n_now = seq_.tokens.size();
   if (first > n_now || n > n_now - first) {
     return error(Code::invalid_argument, "first is %zu and n_tokens %zu, but the sequence has %s", first, n,
                  counted(n_now, "token").c_str());
@@ -206,11 +227,10 @@ Status Session::shift(size_t first, size_t n) {
   if (first + n == n_now) return truncate(static_cast<int32_t>(first));
   const Engine::Turn turn(*engine_);
   INLAY_TRY(engine_->check_idle());
-  INLAY_TRY(engine_->drop_ahead());
-  INLAY_TRY(engine_->shift_cached(
-      *this, {.first = static_cast<int32_t>(first), .n = static_cast<int32_t>(n), .n_cached = n_computed_}));
-  const auto from = tokens_.begin() + static_cast<std::ptrdiff_t>(first);
-  tokens_.erase(from, from + static_cast<std::ptrdiff_t>(n));
+  INLAY_TRY(engine_->decoder_.drop_left());
+  INLAY_TRY(engine_->sequences_.shift(seq_, static_cast<int32_t>(first), static_cast<int32_t>(n)));
+  const auto from = seq_.tokens.begin() + static_cast<std::ptrdiff_t>(first);
+  seq_.tokens.erase(from, from + static_cast<std::ptrdiff_t>(n));
   if (finish_reason_ == FinishReason::context_full) finish_reason_ = FinishReason::none;
   publish();
   return {};
@@ -221,21 +241,21 @@ Status Session::accept(std::span<const int32_t> tokens, size_t& n_accepted) {
   INLAY_TRY(check_not_in_slices());
   if (finish_reason_ != FinishReason::none)
     return error(Code::invalid_state, "the sequence has ended; prefill or truncate it to go on");
-  if (tokens_.empty()) return error(Code::invalid_state, "the sequence has no tokens: prefill it first");
+  if (seq_.tokens.empty()) return error(Code::invalid_state, "the sequence has no tokens: prefill it first");
   INLAY_TRY(engine_->check_tokens(tokens));
   if (tokens.empty()) return {};
   const std::lock_guard lock(engine_->mutex_);
-  engine_->leave_ahead(*this);
-  if (tokens_.size() == static_cast<size_t>(engine_->info_.n_context)) {
+  engine_->decoder_.leave_ahead(*this);
+  if (seq_.tokens.size() == static_cast<size_t>(engine_->info_.n_context)) {
     StepEvent end;
-    engine_->end_without_token(*this, end, FinishReason::context_full);
+    engine_->decoder_.end_without_token(*this, end, FinishReason::context_full);
     return {};
   }
   const SamplerState averages = sampler_state_;  // of tokens that the sampler drew
   for (; n_accepted < tokens.size() && finish_reason_ == FinishReason::none; ++n_accepted) {
     StepEvent event;
     event.sample.token = tokens[n_accepted];
-    engine_->finish_draw(*this, event);
+    engine_->decoder_.finish_draw(*this, event);
   }
   sampler_state_ = averages;
   return {};
@@ -245,7 +265,7 @@ Status Session::set_sampler(const SamplerParams& params) {
   INLAY_TRY(check_not_in_slices());
   INLAY_TRY(validate(params, engine_->spec().n_vocab));
   const std::lock_guard lock(engine_->mutex_);
-  engine_->leave_ahead(*this);
+  engine_->decoder_.leave_ahead(*this);
   if (has_dry(params)) dry_.reserve(static_cast<size_t>(engine_->info_.n_context));
   options_.sampler = params;
   return {};
@@ -286,16 +306,9 @@ Status Session::set_max_tokens(int32_t max_tokens) {
 // The blocks of a generation whose blocks are reserved, up to a new limit. What it has stays; shared blocks are not copied.
 Status Session::reserve_more(int32_t max_tokens) {
   const std::lock_guard lock(engine_->mutex_);
-  if (std::ranges::none_of(kv_, [](const KvHolding& holding) { return holding.n_held > 0; })) return {};
-  const int64_t n_context = engine_->info_.n_context, n_now = static_cast<int64_t>(tokens_.size());
+  const int64_t n_context = engine_->info_.n_context, n_now = seq_.n_tokens();
   const int64_t n_more = max_tokens == 0 ? n_context : std::max(1, max_tokens - n_drawn_);
-  INLAY_TRY(engine_->kv_.reserve(kv_,
-                                 {.first = kv_blocks_for(engine_->info_.n_context) * kKvBlockTokens,
-                                  .end = static_cast<int32_t>(std::min(n_context, n_now + n_more)),
-                                  .most = engine_->prefill_chunk_},
-                                 {}));
-  engine_->kv_.hold(kv_);
-  engine_->stats_.n_kv_blocks_peak = std::max(engine_->stats_.n_kv_blocks_peak, engine_->kv_.n_used());
+  INLAY_TRY(engine_->sequences_.reserve_more(seq_, static_cast<int32_t>(std::min(n_context, n_now + n_more)), engine_->prefill_chunk_));
   publish();
   return {};
 }
@@ -314,16 +327,16 @@ Status Session::copy_logits(std::span<float> out) {
 }
 
 Result<std::span<const float>> Session::view_logits() {
-  if (!logits_readable_) return error(Code::invalid_state, "there are no logits: no token was run since the sequence was made or cut");
+  if (!seq_.logits_readable) return error(Code::invalid_state, "there are no logits: no token was run since the sequence was made or cut");
   {
     const std::lock_guard lock(engine_->mutex_);
-    INLAY_TRY(engine_->check_device());
+    INLAY_TRY(engine_->lost_.status());
   }
   // The slot is this session's: whatever computes for others does not touch it.
-  const Result<Backend::Logits> logits = engine_->backend_->logits(slot_);
+  const Result<Backend::Logits> logits = engine_->backend_->logits(seq_.slot);
   if (!logits.ok()) {
     const std::lock_guard lock(engine_->mutex_);
-    return engine_->noted(logits.status());
+    return engine_->lost_.noted(logits.status());
   }
   if (!logits->are_checked) INLAY_TRY(check_logits(logits->values));
   return logits->values;

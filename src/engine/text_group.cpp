@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include "src/engine/step_arrays.h"
-#include "src/engine/turn.h"
-
 namespace inlay {
 
 Status check_texts(const Engine& engine, std::span<const std::span<const int32_t>> texts) {
@@ -41,55 +38,26 @@ Status TextGroup::take(std::span<const std::span<const int32_t>> texts) {
 }
 
 bool TextGroup::next_step() {
-  if (pointers_.empty()) {
-    for (const auto& s : sessions_) {
-      pointers_.push_back(s.get());
-      n_tokens_.push_back(static_cast<int32_t>(s->tokens().size()));
-    }
+  if (runs_.empty()) {
+    for (const auto& s : sessions_) runs_.push_back({.session = s.get(), .n_tokens = static_cast<int32_t>(s->tokens().size())});
   } else {
-    first_ += n_tokens_[0];
-    n_tokens_[0] = static_cast<int32_t>(pointers_[0]->tokens().size()) - first_;
+    first_ += runs_[0].n_tokens;
+    runs_[0].n_tokens = static_cast<int32_t>(runs_[0].session->tokens().size()) - first_;
   }
-  n_tokens_[0] = std::min(n_tokens_[0], most_tokens_);
-  return n_tokens_[0] > 0;
+  runs_[0].n_tokens = std::min(runs_[0].n_tokens, most_tokens_);
+  asked_.assign(runs_.size(), {});
+  for (Engine::LayersRun& run : runs_) run.asked = {};
+  n_asked_ = 0;
+  return runs_[0].n_tokens > 0;
 }
 
-Status Engine::place_tokens(Session& session, std::span<const int32_t> tokens) {
-  INLAY_TRY(session.check_room(tokens.size()));
-  const Turn turn(*this);
-  INLAY_TRY(reserve_blocks(session, static_cast<int32_t>(tokens.size()), prefill_chunk_));
-  session.tokens_.assign(tokens.begin(), tokens.end());
-  return {};
+void TextGroup::ask(size_t i, AskedRows rows) {
+  if (rows.n_rows == 0) return;
+  asked_[i] = rows;
+  runs_[i].asked = {&asked_[i], 1};
+  n_asked_ += static_cast<size_t>(rows.n_rows);
 }
 
-Status Engine::run_layers(const LayersRun& run) {
-  const Turn turn(*this);
-  INLAY_TRY(check_idle());
-  arrays_->clear();
-  for (size_t i = 0; i < run.sessions.size(); ++i) {
-    Session& s = *run.sessions[i];
-    kv_.cover(s.kv_, s.n_computed_ + run.n_tokens[i]);
-    arrays_->add_slice(s.tokens_, s.n_computed_, run.n_tokens[i], s.kv_);
-  }
-  const int32_t last = plan().last_layer_op();
-  Inspection inspection{.stop_after = last, .tap_op = last};
-  inspection.tap = run.tap;
-  const InspectionScope scope(*backend_, std::move(inspection));
-  INLAY_TRY(execute({}));
-  if (run.after) {
-    Status status;
-    {
-      const Computing computing(*this);
-      status = run.after(*backend_);
-    }
-    INLAY_TRY(noted(std::move(status)));
-  }
-  for (size_t i = 0; i < run.sessions.size(); ++i) {
-    run.sessions[i]->n_computed_ += run.n_tokens[i];
-    kv_.slide(run.sessions[i]->kv_, run.sessions[i]->n_computed_);
-    stats_.n_prefill_tokens += static_cast<uint64_t>(run.n_tokens[i]);
-  }
-  return {};
-}
+bool TextGroup::ends(size_t i) const { return first_ + runs_[i].n_tokens == static_cast<int32_t>(runs_[i].session->tokens().size()); }
 
 }  // namespace inlay

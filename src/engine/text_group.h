@@ -25,16 +25,22 @@ class TextGroup {
   // Goes to the first or next step; false: all tokens were run. All texts run in one step but for a single long one, which
   // takes several.
   bool next_step();
-  std::span<Session* const> sessions() const { return pointers_; }
-  std::span<const int32_t> n_tokens() const { return n_tokens_; }  // of each session in this step
-  int32_t first_position() const { return first_; }                // of each session's part
+  int32_t n_tokens(size_t i) const { return runs_[i].n_tokens; }   // of a text in this step
+  int32_t first_position() const { return first_; }                // of each text's part
+  bool ends(size_t i) const;                                       // with this step
+
+  // What is wanted of a text's rows in this step, which are counted from its part's first one: nothing until it is asked for.
+  void ask(size_t i, AskedRows rows);
+  size_t n_asked() const { return n_asked_; }  // rows
+  Status run(RowValues asked, const StepResults& results) { return engine_.run_layers(runs_, asked, results); }
 
  private:
   Engine& engine_;
   const int32_t most_tokens_;
   std::vector<std::shared_ptr<Session>> sessions_;
-  std::vector<Session*> pointers_;
-  std::vector<int32_t> n_tokens_;
+  std::vector<Engine::LayersRun> runs_;  // of this step
+  std::vector<AskedRows> asked_;         // of each run
+  size_t n_asked_ = 0;
   int32_t first_ = 0;
 };
 

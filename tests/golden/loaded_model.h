@@ -78,6 +78,21 @@ inline Result<std::unique_ptr<Backend>> load_backend(const std::string& path, co
   return make_cpu_backend(std::move(plan), reader, config, {}, target.isa);
 }
 
+// The units of a step, all at once.
+inline Status run_step(Backend& backend, const StepBatch& batch, std::span<const StepUnit> units, const StepResults& results) {
+  INLAY_ASSIGN(const Ticket ticket, backend.begin(batch, units));
+  INLAY_TRY(backend.advance(ticket, units.size()));
+  return backend.wait(ticket, results);
+}
+
+// All ops as one unit.
+inline StepUnit whole_step(const Plan& plan) { return {0, static_cast<int32_t>(plan.ops.size()), {}}; }
+
+inline Status run_step(Backend& backend, const StepBatch& batch, std::span<Draw> draws) {
+  const StepUnit whole = whole_step(backend.plan());
+  return run_step(backend, batch, {&whole, 1}, {.draws = draws});
+}
+
 // Logits of every position of one sequence run as a single step, (tokens, n_vocab).
 inline Result<std::vector<float>> logits_of(Backend& backend, std::span<const int32_t> tokens) {
   const auto n = static_cast<int32_t>(tokens.size());
@@ -92,7 +107,7 @@ inline Result<std::vector<float>> logits_of(Backend& backend, std::span<const in
     for (int32_t b = 0; b < kv_blocks_for(n); ++b) blocks.push_back(b);
   }
   const SequenceSlice slice{.first_token = 0, .n_tokens = n, .first_position = 0, .first_block = 0};
-  INLAY_TRY(backend.execute({tokens, positions, {&slice, 1}, blocks, rows, {}}, {}));
+  INLAY_TRY(run_step(backend, {tokens, positions, {&slice, 1}, blocks, rows, {}}, {}));
   std::vector<float> out(tokens.size() * n_vocab);
   for (int32_t i = 0; i < n; ++i) {
     INLAY_TRY(backend.copy_logits(i, std::span(out).subspan(static_cast<size_t>(i) * n_vocab, n_vocab)));

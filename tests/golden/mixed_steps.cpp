@@ -53,7 +53,7 @@ class Step {
       rows.push_back({s->index, &params_, s->tokens, static_cast<uint64_t>(s->index), s->tokens.size()});
     }
     std::vector<Draw> draws(rows.size());
-    INLAY_TRY(backend_.execute({tokens_, positions_, slices_, blocks_, logit_rows_, rows}, draws));
+    INLAY_TRY(run_step(backend_, {tokens_, positions_, slices_, blocks_, logit_rows_, rows}, draws));
     for (size_t i = 0; i < draws.size(); ++i) {
       INLAY_TRY(std::move(draws[i].status));
       drawing_[i]->tokens.push_back(draws[i].result.token);
@@ -93,7 +93,11 @@ class MixedSteps : public testing::TestWithParam<std::tuple<const char*, Target>
 
   void run(std::initializer_list<std::pair<Sequence*, int32_t>> parts) {
     Step step(*backend_);
-    for (const auto& [s, n_tokens] : parts) step.add(*s, n_tokens, n_tokens == 1);
+    for (const bool single : {true, false}) {  // the order of a batch
+      for (const auto& [s, n_tokens] : parts) {
+        if ((n_tokens == 1) == single) step.add(*s, n_tokens, single);
+      }
+    }
     const Status status = step.run();
     ASSERT_TRUE(status.ok()) << status.message;
   }
@@ -122,7 +126,7 @@ TEST_P(MixedSteps, SingleTokensHaveTheBitsThatTheyHaveAlone) {
     run({{&second_alone, kChunk + 1}});
   }
 
-  // The same with two prompts in each step, before, between and behind the single tokens.
+  // The same with two prompts in each step, and the single tokens in another order each time.
   std::vector<Sequence> mixed = drawing();
   Sequence first = sequence(3, kSteps * kChunk), second = sequence(4, kSteps * (kChunk + 1));
   for (int32_t i = 0; i < kSteps; ++i) {

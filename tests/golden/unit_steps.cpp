@@ -83,7 +83,7 @@ class UnitSteps : public testing::TestWithParam<std::tuple<const char*, Target>>
       for (int32_t i = 0; i < kPositions + s; ++i) prompt.push_back(3 + (i * 37 + s * 211) % 150);
       Step step;
       add(step, s, 0, prompt, false);
-      const Status status = backend_->execute(step.batch(), {});
+      const Status status = run_step(*backend_, step.batch(), {});
       ASSERT_TRUE(status.ok()) << status.message;
     }
   }
@@ -103,17 +103,21 @@ class UnitSteps : public testing::TestWithParam<std::tuple<const char*, Target>>
     fill(other, 2, 90);
   }
 
-  // Without units the whole step.
-  Outcome run(const Step& step, std::span<const std::vector<StepUnit>> parts) {
+  // Without units the whole step; else at most so many at once.
+  Outcome run(const Step& step, std::span<const StepUnit> units, size_t most = 1) {
     std::vector<Draw> draws(step.sample_rows.size());
     Outcome out;
-    if (parts.empty()) {
-      const Status status = backend_->execute(step.batch(), draws);
+    if (units.empty()) {
+      const Status status = run_step(*backend_, step.batch(), draws);
       EXPECT_TRUE(status.ok()) << status.message;
-    }
-    for (const std::vector<StepUnit>& units : parts) {
-      const Status status = backend_->execute_units(step.batch(), units, draws);
-      EXPECT_TRUE(status.ok()) << status.message;
+    } else {
+      const Result<Ticket> ticket = backend_->begin(step.batch(), units);
+      EXPECT_TRUE(ticket.ok()) << ticket.status().message;
+      for (size_t i = 0; i < units.size() && ticket.ok(); i += most) {
+        EXPECT_TRUE(backend_->advance(*ticket, most).ok());
+        const Status status = backend_->wait(*ticket, {.draws = draws});
+        EXPECT_TRUE(status.ok()) << status.message;
+      }
     }
     for (const Draw& draw : draws) {
       EXPECT_TRUE(draw.status.ok()) << draw.status.message;
@@ -126,15 +130,6 @@ class UnitSteps : public testing::TestWithParam<std::tuple<const char*, Target>>
           backend_->copy_logits(static_cast<int32_t>(s), std::span(out.logits).subspan(s * n_vocab, n_vocab)).ok());
     }
     return out;
-  }
-
-  static std::vector<std::vector<StepUnit>> cut(std::span<const StepUnit> units, size_t most) {
-    std::vector<std::vector<StepUnit>> parts;
-    for (size_t at = 0; at < units.size(); at += most) {
-      const auto part = units.subspan(at, std::min(most, units.size() - at));
-      parts.emplace_back(part.begin(), part.end());
-    }
-    return parts;
   }
 
   static constexpr int32_t kMostSequences = 5;
@@ -152,8 +147,8 @@ TEST_P(UnitSteps, HaveTheBitsOfWholeSteps) {
       const std::vector<StepUnit> units = units_with(backend_->plan(), n_pieces);
       for (const size_t most : {size_t{1}, size_t{2}, units.size()}) {
         // Leaves other values wherever a unit could find some.
-        EXPECT_FALSE(run(other, cut(units, most)) == wanted) << "negative control";
-        EXPECT_TRUE(run(step, cut(units, most)) == wanted)
+        EXPECT_FALSE(run(other, units, most) == wanted) << "negative control";
+        EXPECT_TRUE(run(step, units, most) == wanted)
             << n_sequences << " sequences, the head in " << n_pieces << " pieces, " << most << " units at once";
       }
     }
@@ -166,11 +161,11 @@ TEST_P(UnitSteps, CannotDoWithoutAUnit) {
   const std::vector<StepUnit> units = units_with(backend_->plan(), 3);
   const Outcome wanted = run(step, {});
   for (size_t left_out = 0; left_out + 1 < units.size(); ++left_out) {  // the last one draws
-    run(other, cut(units, units.size()));
+    run(other, units, units.size());
     std::vector<StepUnit> some = units;
     some.erase(some.begin() + static_cast<std::ptrdiff_t>(left_out));
     const bool is_interpreted_head = std::get<1>(GetParam()).on == Runs::reference && units[left_out].head.count > 1;
-    EXPECT_EQ(run(step, cut(some, 1)) == wanted, is_interpreted_head) << "without unit " << left_out;
+    EXPECT_EQ(run(step, some) == wanted, is_interpreted_head) << "without unit " << left_out;
   }
 }
 
@@ -182,8 +177,11 @@ TEST_P(UnitSteps, KeepTheLogitsUntilTheyEnd) {
   run(other, {});
   std::vector<Draw> draws(2);
   std::vector<float> row(static_cast<size_t>(backend_->plan().spec.n_vocab));
+  const Result<Ticket> ticket = backend_->begin(step.batch(), units);
+  ASSERT_TRUE(ticket.ok()) << ticket.status().message;
   for (size_t i = 0; i < units.size(); ++i) {
-    ASSERT_TRUE(backend_->execute_units(step.batch(), std::span(units).subspan(i, 1), draws).ok());
+    ASSERT_TRUE(backend_->advance(*ticket, 1).ok());
+    ASSERT_TRUE(backend_->wait(*ticket, {.draws = draws}).ok());
     ASSERT_TRUE(backend_->copy_logits(1, row).ok());
     const Outcome& seen = i + 1 < units.size() ? before : wanted;
     EXPECT_TRUE(test::same_bits(row, std::span(seen.logits).last(row.size()))) << "after unit " << i;

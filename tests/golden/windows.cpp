@@ -178,7 +178,7 @@ TEST_P(Windows, BlocksBeforeTheWindowAreNotRead) {
     const SequenceSlice slice{.n_tokens = 1, .first_position = kPrompt};
     const LogitRow row{};
     const Status run =
-        (*backend)->execute({std::span(sequence).last(1), {&position, 1}, {&slice, 1}, tables, {&row, 1}, {}}, {});
+        run_step(**backend, {std::span(sequence).last(1), {&position, 1}, {&slice, 1}, tables, {&row, 1}, {}}, {});
     EXPECT_TRUE(run.ok()) << run.message;
     std::vector<float> out(static_cast<size_t>(engine_->spec().n_vocab));
     EXPECT_TRUE((*backend)->copy_logits(0, out).ok());

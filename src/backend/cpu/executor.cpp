@@ -79,6 +79,7 @@ CpuExecutor::CpuExecutor(Plan plan, const BackendConfig& config, const cpu::Kern
       pool_(config.n_threads),
       memory_of_kv_(kv_memory(plan_, config_, kernels)) {
   slice_work_.reserve(static_cast<size_t>(config.max_sequences));
+  take_lists(plan_, config_);
 }
 
 Status CpuExecutor::load(WeightReader& reader, const LoadProgress& progress) {
@@ -123,16 +124,6 @@ MemoryNeeds CpuExecutor::memory() const {
           .kv = kv_.size(),
           .workspace = a_.storage.size() + LogitSlots::bytes(plan_.spec.n_vocab, config_.n_logit_slots) + prepared_.size() +
                        expert_rows_.size() + attention_scratch_.size() + attention_workspace_.size()};
-}
-
-Status CpuExecutor::execute(const StepBatch& batch, std::span<Draw> draws) {
-  INLAY_TRY(validate(batch, plan_, config_));
-  return run_plan(plan_, batch, draws, inspection_);
-}
-
-Status CpuExecutor::execute_units(const StepBatch& batch, std::span<const StepUnit> units, std::span<Draw> draws) {
-  INLAY_TRY(validate(batch, plan_, config_));
-  return run_units(plan_, units, batch, draws);
 }
 
 Status CpuExecutor::run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) {
@@ -450,24 +441,18 @@ Status CpuExecutor::row_logits(int32_t first_row, std::span<float> out) {
   return {};
 }
 
-Status CpuExecutor::score(int32_t first_row, std::span<const int32_t> next, const Scores& scores) {
-  const auto n_vocab = static_cast<size_t>(plan_.spec.n_vocab);
-  std::vector<float> logits(std::min<size_t>(kScoredRows, next.size()) * n_vocab);
-  std::vector<Status> statuses(kScoredRows);
-  for (size_t first = 0; first < next.size(); first += kScoredRows) {
-    const size_t n = std::min<size_t>(kScoredRows, next.size() - first);
-    const std::span<float> rows(logits.data(), n * n_vocab);
-    INLAY_TRY(row_logits(first_row + static_cast<int32_t>(first), rows));
-    pool_.parallel_for(static_cast<int64_t>(n), 1, [&](int64_t begin, int64_t end, int) {
-      for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
-        const Scores one = scores.part(first + i, 1);
-        Result<TokenScore> score = score_row(rows.subspan(i * n_vocab, n_vocab), next[first + i], one.top);
-        statuses[i] = score.status();
-        if (score.ok()) one.of_rows[0] = *score;
-      }
-    });
-    for (size_t i = 0; i < n; ++i) INLAY_TRY(std::move(statuses[i]));
-  }
+Status CpuExecutor::score_rows(std::span<const float> logits, std::span<const int32_t> next, const StepResults& results) {
+  const size_t n_vocab = logits.size() / next.size();
+  std::array<Status, kRowsAtOnce> statuses;
+  pool_.parallel_for(static_cast<int64_t>(next.size()), 1, [&](int64_t begin, int64_t end, int) {
+    for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
+      const StepResults one = results.part(i, 1, n_vocab);
+      Result<TokenScore> score = score_row(logits.subspan(i * n_vocab, n_vocab), next[i], one.top);
+      statuses[i] = score.status();
+      if (score.ok()) one.scores[0] = *score;
+    }
+  });
+  for (Status& status : statuses) INLAY_TRY(std::move(status));
   return {};
 }
 

@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "kernels/cpu/cpu_kernels.h"
-#include "src/backend/backend.h"
 #include "src/backend/cpu/packed_weights.h"
+#include "src/backend/host_backend.h"
 #include "src/backend/host_buffers.h"
 #include "src/backend/kv_memory.h"
 #include "src/base/thread_pool.h"
 
 namespace inlay {
 
-class CpuExecutor final : public Backend, private OpRunner {
+class CpuExecutor final : public HostBackend {
  public:
   CpuExecutor(Plan plan, const BackendConfig& config, const cpu::Kernels& kernels);
   Status load(WeightReader& reader, const LoadProgress& progress);
@@ -24,11 +24,7 @@ class CpuExecutor final : public Backend, private OpRunner {
   const Plan& plan() const override { return plan_; }
   const BackendConfig& config() const override { return config_; }
   MemoryNeeds memory() const override;
-  Status execute(const StepBatch& batch, std::span<Draw> draws) override;
-  Status execute_units(const StepBatch& batch, std::span<const StepUnit> units, std::span<Draw> draws) override;
   Result<Logits> logits(int32_t slot) override { return Logits{logits_->row(slot)}; }
-  Status row_logits(int32_t first_row, std::span<float> out) override;
-  Status score(int32_t first_row, std::span<const int32_t> next, const Scores& scores) override;
   Status duplicate_logits(int32_t from, int32_t to) override {
     logits_->duplicate(from, to);
     return {};
@@ -72,6 +68,9 @@ class CpuExecutor final : public Backend, private OpRunner {
     bool add;
   };
 
+  const float* hidden_row(int32_t row) const override { return a_.hidden + int64_t{row} * plan_.spec.d_model; }
+  Status row_logits(int32_t first_row, std::span<float> out) override;
+  Status score_rows(std::span<const float> logits, std::span<const int32_t> next, const StepResults& results) override;
   Status run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) override;
   Status run_head_piece(const Op& op, const StepBatch& batch, const WorkPiece& piece) override;
   Result<Tap> observe(const Op& op, const StepBatch& batch) override;

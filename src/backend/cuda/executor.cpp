@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "src/backend/cuda/step_parts.h"
 #include "src/backend/host_buffers.h"
 #include "src/base/environment.h"
 #include "src/base/load_times.h"
@@ -123,7 +122,8 @@ StepLimits CudaExecutor::limits(const Plan& plan, const BackendConfig& config) {
           .max_blocks = kv_blocks_for(config.n_context),
           .n_kv_groups = static_cast<int32_t>(plan.kv.groups.size()),
           .max_logit_rows = logit_rows,
-          .max_list = static_cast<int32_t>(std::min<int64_t>(list, INT32_MAX / 8))};
+          .max_list = static_cast<int32_t>(std::min<int64_t>(list, INT32_MAX / 8)),
+          .max_singles = kBuckets.back()};
 }
 
 MemoryNeeds CudaExecutor::needs(const Plan& plan, const BackendConfig& config, int32_t device_index) {
@@ -202,6 +202,9 @@ Status CudaExecutor::take_block(Block& block) {
   void* results = nullptr;
   INLAY_CUDA_TRY(cudaHostGetDevicePointer(&results, block.host_results.data(), 0), "mapping drawn tokens");
   block.results = static_cast<cuda::SampleRowResult*>(results);
+  block.logit_rows.reserve(u(most.max_logit_rows));
+  block.sample_rows.reserve(u(most.max_logit_rows));
+  block.asked_rows.reserve(u(most.max_sequences));
   return {};
 }
 
@@ -290,117 +293,7 @@ Status CudaExecutor::warm_up_prompts() {
   return {};
 }
 
-// ---- one step
-
-int32_t CudaExecutor::bucket_of(const StepBatch& batch) const {
-  const size_t n = batch.tokens.size();
-  if (n == 0 || n != batch.sequences.size() || batch.logit_rows.size() != n || batch.sample_rows.size() > n ||
-      is_inspected()) {
-    return -1;
-  }
-  for (size_t i = 0; i < kBuckets.size(); ++i) {
-    if (n <= u(kBuckets[i])) return graphs_[i] ? static_cast<int32_t>(i) : -1;
-  }
-  return -1;
-}
-
-Status CudaExecutor::check_step(const StepBatch& batch, std::span<Draw> draws) const {
-  INLAY_TRY(validate(batch, plan_, config_));
-  if (draws.size() >= batch.sample_rows.size()) return {};
-  return error(Code::internal, "%zu results for %zu draws", draws.size(), batch.sample_rows.size());
-}
-
-// What a step that failed has launched still reads the memory in which the next one is described.
-Status CudaExecutor::end_failed_step() {
-  if (is_running_) INLAY_TRY(wait_for(stream_.get(), "ending a step that failed"));
-  is_running_ = true;
-  use_block(0);
-  return {};
-}
-
-// How many of a step's draws have room in its lists; draw_rest() makes the others.
-size_t CudaExecutor::first_draws(const StepBatch& batch) const {
-  return fitting_draws(batch.sample_rows, limits(plan_, config_).max_list);
-}
-
-Status CudaExecutor::execute(const StepBatch& batch, std::span<Draw> draws) {
-  INLAY_TRY(check_step(batch, draws));
-  const ContextScope scope(context_);
-  INLAY_TRY(scope.status());
-  INLAY_TRY(end_failed_step());
-  logit_reader_.forget(batch.logit_rows);
-  const size_t n = first_draws(batch);
-  StepBatch first = batch;
-  first.sample_rows = batch.sample_rows.first(n);
-  INLAY_TRY(launch_step(first, draws.first(n)));
-  INLAY_TRY(finish_step(first, draws.first(n)));
-  INLAY_TRY(draw_rest(batch.sample_rows.subspan(n), draws.subspan(n)));
-  is_running_ = false;
-  return {};
-}
-
-// Waits for what was launched, and reads what it has drawn.
-Status CudaExecutor::finish_step(const StepBatch& batch, std::span<Draw> draws) {
-  INLAY_CUDA_TRY(cudaEventRecord(block_->ended.get(), stream_.get()), "running a step");
-  INLAY_TRY(logit_reader_.send(batch.logit_rows, stream_.get()));
-  INLAY_TRY(wait_for(block_->ended.get(), "running a step"));
-  read_results(draws.first(batch.sample_rows.size()));
-  return {};
-}
-
-// From logits that are there.
-Status CudaExecutor::draw_rest(std::span<const SampleRow> rows, std::span<Draw> draws) {
-  while (!rows.empty()) {
-    StepBatch next{.sample_rows = rows};
-    const size_t n = first_draws(next);
-    next.sample_rows = rows.first(n);
-    INLAY_TRY(launch_step(next, draws.first(n)));
-    INLAY_TRY(finish_step(next, draws.first(n)));
-    rows = rows.subspan(n), draws = draws.subspan(n);
-  }
-  return {};
-}
-
-Status CudaExecutor::launch_step(const StepBatch& batch, std::span<Draw> draws) {
-  const int32_t bucket = bucket_of(batch);
-  if (bucket >= 0) return replay(batch, static_cast<size_t>(bucket));
-  return has_parts(batch, kBuckets.back()) && !is_inspected() ? run_parts(batch, draws) : run_step(batch, draws);
-}
-
-// Single tokens and prompts one after the other: a sequence that decodes gets the same bits whoever shares its step.
-Status CudaExecutor::run_parts(const StepBatch& batch, std::span<Draw> draws) {
-  for (const StepPart& part : parts_of(batch, kBuckets.back())) {
-    INLAY_TRY(run_step(part.batch(batch), {}));
-    INLAY_TRY(wait_for(stream_.get(), "running a part of a step"));  // the next part is described in the same memory
-  }
-  if (batch.sample_rows.empty()) return {};
-  return run_step({.sample_rows = batch.sample_rows}, draws);
-}
-
-// Any mix of rows, launch by launch.
-Status CudaExecutor::run_step(const StepBatch& batch, std::span<Draw> draws) {
-  m_ = static_cast<int32_t>(batch.tokens.size());
-  n_logit_rows_ = static_cast<int32_t>(std::max(batch.logit_rows.size(), batch.sample_rows.size()));
-  INLAY_TRY(step_->fill(
-      batch, {.rows = m_, .logit_rows = n_logit_rows_, .sequences = static_cast<int32_t>(batch.sequences.size())}));
-  INLAY_TRY(step_->copy_fixed(stream_.get()));
-  INLAY_TRY(step_->copy_lists(stream_.get()));
-  prefills_ = prefill_ && std::ranges::all_of(batch.sequences, [](const SequenceSlice& s) { return s.n_tokens > 1; });
-  // A tap of attn_in wants to see heads that are shaped.
-  decodes_ = batch.tokens.size() == batch.sequences.size() && m_ <= kBuckets.back() && !inspection_.tap;
-  if (prefills_) prefill_->begin_step();
-  Status status = run_plan(plan_, batch, draws, inspection_);
-  prefills_ = decodes_ = false;
-  return status;
-}
-
-Status CudaExecutor::replay(const StepBatch& batch, size_t bucket) {
-  INLAY_TRY(step_->fill(batch, shape_of(bucket)));
-  logit_reader_.mirror(batch.logit_rows, *step_);
-  INLAY_TRY(step_->copy_lists(stream_.get()));
-  const GraphExec& graph = batch.sample_rows.empty() ? graphs_without_draws_[bucket] : graphs_[bucket];
-  return launch_graph(graph.get(), stream_.get(), "launching a decode step");
-}
+// ---- graphs
 
 Status CudaExecutor::make_all_graphs() {
   for (size_t bucket = 0; bucket < kBuckets.size(); ++bucket) {
@@ -451,33 +344,6 @@ Result<GraphExec> CudaExecutor::build_graph(const GraphStep& step) {
   cudaGraphExec_t executable = nullptr;
   INLAY_CUDA_TRY(cudaGraphInstantiate(&executable, chain.graph, 0), "instantiating a decode step's graph");
   return GraphExec(executable);
-}
-
-void CudaExecutor::read_results(std::span<Draw> draws) {
-  const auto* results = reinterpret_cast<const cuda::SampleRowResult*>(block_->host_results.data());
-  for (size_t i = 0; i < draws.size(); ++i) {
-    const cuda::SampleRowResult& r = results[i];
-    switch (r.error) {
-      case cuda::RowError::none:
-        draws[i].status = {};
-        break;
-      case cuda::RowError::bad_logit:
-        draws[i].status = error(Code::format, "the model gave a logit that is not finite for token %d", r.bad_token);
-        continue;
-      case cuda::RowError::no_finite_logit:
-        draws[i].status = error(Code::format, "the model gave no finite logit among %d", plan_.spec.n_vocab);
-        continue;
-      case cuda::RowError::everything_banned:
-        draws[i].status = error(Code::invalid_argument, "the logit bias bans every token");
-        continue;
-    }
-    SampleResult& out = draws[i].result;
-    out.token = r.token;
-    out.logprob = r.logprob;
-    out.p_kept = r.p_kept;
-    out.n_logprobs = r.n_logprobs;
-    for (int32_t k = 0; k < r.n_logprobs; ++k) out.top[k] = {r.top_token[k], r.top_logprob[k]};
-  }
 }
 
 Result<double> CudaExecutor::measure_read_bandwidth() {

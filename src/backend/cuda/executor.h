@@ -35,16 +35,13 @@ class CudaExecutor final : public Backend, private OpRunner {
   BackendCounters counters() const override { return cuda_counters(); }
   std::string remark() const override { return remark_; }
   std::string load_times() const override { return load_times_; }
-  Status execute(const StepBatch& batch, std::span<Draw> draws) override;
-  Status execute_units(const StepBatch& batch, std::span<const StepUnit> units, std::span<Draw> draws) override;
+  Result<Ticket> begin(const StepBatch& batch, std::span<const StepUnit> units) override;
+  Status advance(Ticket ticket, size_t n_units) override;
+  Status wait(Ticket ticket, const StepResults& results) override;
+  Status cancel(Ticket ticket) override;
   int32_t max_sequences_in_units() const override { return std::min(config_.max_sequences, kBuckets.back()); }
   int32_t max_sequences_ahead() const override { return std::min(config_.max_sequences, kBuckets[kAheadBuckets - 1]); }
-  Status execute_ahead(const StepBatch& batch, std::span<Draw> draws, const StepBatch& next) override;
-  Status finish_ahead(std::span<Draw> draws, const StepBatch* next) override;
-  Status drop_ahead() override;
   Result<Logits> logits(int32_t slot) override;
-  Status row_logits(int32_t first_row, std::span<float> out) override;
-  Status score(int32_t first_row, std::span<const int32_t> next, const Scores& scores) override;
   Status duplicate_logits(int32_t from_slot, int32_t to_slot) override;
   Status duplicate_kv_block(int32_t kv_group, int32_t from_block, int32_t to_block) override;
   Status move_kv(const KvMove& move) override;
@@ -132,16 +129,29 @@ class CudaExecutor final : public Backend, private OpRunner {
   Result<std::vector<float>> checked_logits(const StepBatch& batch, Way way);
   Result<std::vector<float>> checked_projection(const Op& op, std::span<const float> x, int32_t m, Way way);
   void refuse(Way way);
-  Status check_step(const StepBatch& batch, std::span<Draw> draws) const;
+  // steps.cpp
+  struct Block;
   Status end_failed_step();
-  size_t first_draws(const StepBatch& batch) const;
-  Status finish_step(const StepBatch& batch, std::span<Draw> draws);
-  Status draw_rest(std::span<const SampleRow> rows, std::span<Draw> draws);
-  Status describe_units(const StepBatch& batch);
-  Status launch_step(const StepBatch& batch, std::span<Draw> draws);
-  Status run_step(const StepBatch& batch, std::span<Draw> draws);
-  Status run_parts(const StepBatch& batch, std::span<Draw> draws);
-  Status replay(const StepBatch& batch, size_t bucket);
+  Block* block_of(Ticket ticket);
+  Status ended(Status status);
+  Status check_behind(const Block& open, const StepBatch& batch) const;
+  int32_t bucket_of(const StepBatch& batch) const;
+  // How many draws have room in a step's lists; draw_rest() makes the others.
+  size_t first_draws(std::span<const SampleRow> rows) const { return fitting_draws(rows, limits(plan_, config_).max_list); }
+  Status describe(const StepBatch& batch, std::span<const StepUnit> units);
+  Status queue(size_t n_units);
+  Status replay();
+  Status launch_units(std::span<const StepUnit> units);
+  Status run_segment(std::span<const StepUnit> units, const StepSegment& segment);
+  Status finish(const StepResults& results);
+  Status draw_rest(std::span<Draw> draws);
+  void read_results(std::span<Draw> draws);
+  // scores.cpp
+  Status read_rows(const StepResults& results);
+  Status queue_row_logits(const AskedRows& asked, std::span<float> out);
+  Status queue_scores(const AskedRows& asked, const StepResults& results, std::span<cuda::RowScore> scores);
+  Status logits_of_rows(int32_t first_row, int32_t n);
+  static uint64_t score_bytes(uint64_t rows);
   // Steps that are graphs, for one block of their input; `ahead`: whose tokens are those that the step before has drawn;
   // `draws`: that end with draws.
   struct GraphStep {
@@ -154,10 +164,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status make_graphs(size_t bucket);
   Result<GraphExec> make_graph(const GraphStep& step);
   Result<GraphExec> build_graph(const GraphStep& step);
-  Status begin_ahead(const StepBatch& next, size_t block);
-  int32_t bucket_of(const StepBatch& batch) const;  // -1: the step is not one of single tokens
-  void read_results(std::span<Draw> draws);
-  bool is_inspected() const { return inspection_.tap || inspection_.time || inspection_.stop_after >= 0; }
+  bool is_inspected() const { return inspection_.tap || inspection_.time; }
 
   cuda::LaunchTarget target() { return chain_ ? cuda::LaunchTarget(*chain_) : cuda::LaunchTarget(stream_.get()); }
   Status run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) override;
@@ -202,8 +209,6 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status make_logits(const Op& op);
   Status scatter_logits();
   int32_t scored_rows() const { return limits(plan_, config_).max_logit_rows; }  // at once
-  Status logits_of_rows(int32_t first_row, int32_t n);
-  static uint64_t score_bytes(uint64_t rows);
   Status rope_tables();
   Status norm_width(const Op& op);
   Status add_normed(const float* post_norm);
@@ -254,20 +259,31 @@ class CudaExecutor final : public Backend, private OpRunner {
   std::optional<PrefillProducts> prefill_;  // where there is the mixed GEMM or cuBLASLt
   bool prefills_ = false;                   // the step at hand: every sequence has several tokens
   bool decodes_ = false;                    // the step at hand: every sequence has one token
-  bool is_running_ = false;                 // a step was begun and not waited for: it failed
+  bool is_running_ = false;                 // work was queued and not waited for: a step failed
   Buffers b_;
   // The layers and the head of a step of few rows as one launch, where the device can.
   std::array<std::array<std::optional<cuda::TokenLaunch>, kTokenBuckets>, 2> token_steps_;  // of a block's arrays
   bool one_launch_is_refused_ = false, one_launch_is_wrong_ = false;
   bool has_group_rows_ = true;  // products by clusters, where the device has them
   std::vector<cuda::TokenOp>* recorded_ = nullptr;  // instead of being launched, products and attention go here
-  // Input and results of a step. Engines that run ahead have a second one, for the step behind the one at hand.
+  // A ticket's input and results. Engines that run ahead have a second one.
   struct Block {
     std::optional<StepBlock> step;
     Event ended;
     PinnedBuffer host_results;                 // (logit rows) SampleRowResult, which the device writes
     cuda::SampleRowResult* results = nullptr;  // the device's address of them
     std::array<GraphExec, kAheadBuckets> ahead_graphs;
+    Ticket ticket;  // none: free
+    std::vector<LogitRow> logit_rows;
+    std::vector<SampleRow> sample_rows;
+    std::vector<AskedRows> asked_rows;
+    RowValues asked = RowValues::hidden;
+    std::span<const StepUnit> units;
+    size_t n_queued = 0;  // of them
+    size_t n_first = 0;   // draws that are made with the step
+    BlockShape shape;
+    int32_t bucket = -1;
+    bool replays = false, takes_drawn = false;  // replays: as a graph
   };
   Status take_block(Block& block);
   std::array<Block, 2> blocks_;
@@ -276,8 +292,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   cuda::GraphChain* chain_ = nullptr;  // instead of being launched, a step's operations become its nodes
   bool takes_drawn_ = false;     // a graph is made of a step whose tokens the step before draws
   bool draws_ = true;            // unless a graph is made of a step that ends with its logits
-  std::optional<size_t> begun_;  // the block of the step that was begun ahead
-  bool begun_lazily_ = false;    // it could not be: the base class keeps it
+  uint64_t n_tickets_ = 0;
   LogitReader logit_reader_;
   std::array<GraphExec, kBuckets.size()> graphs_, graphs_without_draws_;
   int32_t m_ = 0;             // rows of the step at hand, padding included

@@ -455,6 +455,32 @@ Status CudaExecutor::make_logits(const Op& op) {
   return {};
 }
 
+// Rows of the head's matrix that are whole tiles of it. The slots keep the logits of the step before until all are
+// there.
+Status CudaExecutor::run_head_piece(const Op& op, const StepBatch& batch, const WorkPiece& piece) {
+  if (piece.count == 1) return run_op(op, batch, {});
+  if (n_logit_rows_ == 0) return {};
+  PackedMatrix matrix = weights_.matrix(op.weights[slot::head]);
+  const int64_t n_tiles = (matrix.n_rows + cuda::kTileRows - 1) / cuda::kTileRows;
+  const int64_t first_tile = piece.begin(n_tiles), first_row = first_tile * cuda::kTileRows;
+  const size_t tile_bytes = cuda::packed_bytes(matrix.dtype, cuda::kTileRows, matrix.n_cols);
+  matrix.data = static_cast<const std::byte*>(matrix.data) + static_cast<size_t>(first_tile) * tile_bytes;
+  matrix.n_rows = std::min(piece.end(n_tiles) * cuda::kTileRows, matrix.n_rows) - first_row;
+  const Product products[] = {{.matrix = matrix,
+                               .out = b_.logit_rows.as<float>() + first_row,
+                               .ld_out = plan_.spec.n_vocab,
+                               .what = "a part of the logits",
+                               .factor = plan_.spec.logit_scale,
+                               .soft_cap = plan_.spec.logit_softcap}};
+  if (matrix.n_rows > 0) {
+    INLAY_TRY(multiply(products, {.x = b_.hidden.as<float>(),
+                                  .norm = op.weights[slot::norm],
+                                  .map = step_->device().logit_rows,
+                                  .m = n_logit_rows_}));
+  }
+  return piece.is_last() ? scatter_logits() : Status();
+}
+
 Status CudaExecutor::scatter_logits() {
   return cuda_status(cuda::launch_scatter({.rows = b_.logit_rows.as<float>(),
                                            .slots = step_->device().logit_slots,

@@ -49,61 +49,69 @@ Status CudaExecutor::logits_of_rows(int32_t first_row, int32_t n) {
   return status;
 }
 
-Status CudaExecutor::row_logits(int32_t first_row, std::span<float> out) {
-  const ContextScope scope(context_);
-  INLAY_TRY(scope.status());
-  INLAY_TRY(end_failed_step());
+// Of the step in the block in use; waits.
+Status CudaExecutor::read_rows(const StepResults& results) {
+  const Block& b = *block_;
+  const auto d_model = static_cast<size_t>(plan_.spec.d_model), n_vocab = static_cast<size_t>(plan_.spec.n_vocab);
+  std::vector<cuda::RowScore> scores(results.scores.size());
+  size_t n_done = 0;
+  for (const AskedRows& asked : b.asked_rows) {
+    const auto n_rows = static_cast<size_t>(asked.n_rows);
+    const StepResults part = results.part(n_done, n_rows, b.asked == RowValues::hidden ? d_model : n_vocab);
+    if (b.asked == RowValues::hidden) {
+      INLAY_CUDA_TRY(cudaMemcpyAsync(part.rows.data(), b_.hidden.as<float>() + static_cast<size_t>(asked.first_row) * d_model,
+                                     part.rows.size_bytes(), cudaMemcpyDeviceToHost, stream_.get()),
+                     "reading hidden states");
+    } else if (b.asked == RowValues::logits) {
+      INLAY_TRY(queue_row_logits(asked, part.rows));
+    } else {
+      INLAY_TRY(queue_scores(asked, part, std::span(scores).subspan(n_done, n_rows)));
+    }
+    n_done += n_rows;
+  }
+  INLAY_TRY(wait_for(stream_.get(), "reading rows"));
+  for (size_t i = 0; i < scores.size(); ++i) {
+    INLAY_TRY(status_of(scores[i], plan_.spec.n_vocab));
+    results.scores[i] = {scores[i].logprob, scores[i].rank};
+  }
+  return {};
+}
+
+Status CudaExecutor::queue_row_logits(const AskedRows& asked, std::span<float> out) {
   const auto n_vocab = static_cast<size_t>(plan_.spec.n_vocab);
-  const auto n_rows = static_cast<int32_t>(out.size() / n_vocab);
-  for (int32_t first = 0, n = 0; first < n_rows; first += n) {
-    n = std::min(n_rows - first, scored_rows());
-    INLAY_TRY(logits_of_rows(first_row + first, n));
+  for (int32_t first = 0, n = 0; first < asked.n_rows; first += n) {
+    n = std::min(asked.n_rows - first, scored_rows());
+    INLAY_TRY(logits_of_rows(asked.first_row + first, n));
     const std::span<float> part = out.subspan(static_cast<size_t>(first) * n_vocab, static_cast<size_t>(n) * n_vocab);
     INLAY_CUDA_TRY(cudaMemcpyAsync(part.data(), b_.logit_rows.data(), part.size_bytes(), cudaMemcpyDeviceToHost, stream_.get()),
                    "reading logits");
   }
-  INLAY_TRY(wait_for(stream_.get(), "reading logits"));
-  is_running_ = false;
   return {};
 }
 
-Status CudaExecutor::score(int32_t first_row, std::span<const int32_t> next, const Scores& scores) {
-  const ContextScope scope(context_);
-  INLAY_TRY(scope.status());
-  INLAY_TRY(end_failed_step());
-  const ScoreParts parts(b_.scores.data(), next.size());
-  INLAY_TRY(copy_to_device(parts.tokens, next.data(), next.size_bytes(), "scoring tokens"));
-  const auto n_rows = static_cast<int32_t>(next.size());
-  for (int32_t first = 0, n = 0; first < n_rows; first += n) {
-    n = std::min(n_rows - first, scored_rows());
-    INLAY_TRY(logits_of_rows(first_row + first, n));
+// The device's memory for scores has room for one range of rows at a time: what is queued for the next one runs behind the copies of this one.
+Status CudaExecutor::queue_scores(const AskedRows& asked, const StepResults& results, std::span<cuda::RowScore> scores) {
+  const ScoreParts parts(b_.scores.data(), scores.size());
+  INLAY_CUDA_TRY(cudaMemcpyAsync(parts.tokens, asked.next.data(), asked.next.size_bytes(), cudaMemcpyHostToDevice, stream_.get()),
+                 "scoring tokens");
+  for (int32_t first = 0, n = 0; first < asked.n_rows; first += n) {
+    n = std::min(asked.n_rows - first, scored_rows());
+    INLAY_TRY(logits_of_rows(asked.first_row + first, n));
     INLAY_CUDA_TRY(cuda::launch_score({.logits = b_.logit_rows.as<float>(),
                                        .tokens = parts.tokens + first,
                                        .scores = parts.scores + first,
-                                       .top = parts.top + int64_t{first} * scores.n_top,
+                                       .top = parts.top + int64_t{first} * results.n_top,
                                        .n_vocab = plan_.spec.n_vocab,
                                        .n = n,
-                                       .n_top = scores.n_top},
+                                       .n_top = results.n_top},
                                       target()),
                    "scoring tokens");
   }
-  std::vector<cuda::RowScore> of_rows(next.size());
   static_assert(sizeof(TokenLogprob) == sizeof(cuda::TokenProbability));
-  INLAY_CUDA_TRY(cudaMemcpyAsync(of_rows.data(), parts.scores, of_rows.size() * sizeof(cuda::RowScore),
-                                 cudaMemcpyDeviceToHost, stream_.get()),
-                 "reading scores");
-  if (!scores.top.empty()) {
-    INLAY_CUDA_TRY(cudaMemcpyAsync(scores.top.data(), parts.top, scores.top.size_bytes(), cudaMemcpyDeviceToHost,
-                                   stream_.get()),
-                   "reading scores");
-  }
-  INLAY_TRY(wait_for(stream_.get(), "reading scores"));
-  is_running_ = false;
-  for (size_t i = 0; i < of_rows.size(); ++i) {
-    INLAY_TRY(status_of(of_rows[i], plan_.spec.n_vocab));
-    scores.of_rows[i] = {of_rows[i].logprob, of_rows[i].rank};
-  }
-  return {};
+  INLAY_CUDA_TRY(cudaMemcpyAsync(scores.data(), parts.scores, scores.size_bytes(), cudaMemcpyDeviceToHost, stream_.get()), "reading scores");
+  if (results.top.empty()) return {};
+  return cuda_status(cudaMemcpyAsync(results.top.data(), parts.top, results.top.size_bytes(), cudaMemcpyDeviceToHost, stream_.get()),
+                     "reading scores");
 }
 
 }  // namespace inlay

@@ -55,11 +55,11 @@ Result<std::vector<float>> CudaExecutor::checked_logits(const StepBatch& batch, 
   std::vector<float> logits(static_cast<size_t>(plan_.spec.n_vocab));
   const size_t bytes = logits.size() * sizeof(float);
   INLAY_CUDA_TRY(cudaMemsetAsync(b_.slots.data(), 0xff, bytes, stream_.get()), "checking a step");
-  if (way == Way::single_launches) {
-    INLAY_TRY(run_step(batch, {}));
-  } else if (injected_cuda_error(CudaPoint::step_without_body) == 0) {
-    INLAY_TRY(replay(batch, static_cast<size_t>(bucket_of(batch))));
-  }
+  const StepUnit whole[] = {{0, static_cast<int32_t>(plan_.ops.size()), {}}};
+  use_block(0);
+  INLAY_TRY(describe(batch, whole));
+  block_->replays = way == Way::one_launch;
+  if (way == Way::single_launches || injected_cuda_error(CudaPoint::step_without_body) == 0) INLAY_TRY(queue(1));
   INLAY_CUDA_TRY(cudaMemcpyAsync(logits.data(), b_.slots.data(), bytes, cudaMemcpyDeviceToHost, stream_.get()),
                  "checking a step");
   INLAY_TRY(wait_for(stream_.get(), "checking a step"));

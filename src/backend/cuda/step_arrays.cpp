@@ -76,6 +76,7 @@ Result<StepBlock> StepBlock::allocate(const StepLimits& limits) {
   StepBlock block;
   block.limits_ = limits;
   block.single_rows_.reserve(static_cast<size_t>(limits.max_sequences));
+  block.segments_.reserve(max_segments(limits.max_sequences, limits.max_singles));
   INLAY_ASSIGN(block.host_bytes_, PinnedBuffer::allocate(bytes(limits), "page-locked memory for a step"));
   INLAY_ASSIGN(block.device_bytes_, DeviceBuffer::allocate(bytes(limits), "device memory for a step"));
   block.arrange(largest(limits));
@@ -86,7 +87,7 @@ void StepBlock::arrange(const BlockShape& shape) {
   if (shape == shape_) return;
   shape_ = shape;
   host_ = lay_out(limits_, shape, host_bytes_.data()).arrays;
-  device_ = lay_out(limits_, shape, device_bytes_.data()).arrays;
+  whole_ = lay_out(limits_, shape, device_bytes_.data()).arrays;
   fixed_bytes_ = lay_out_fixed(shape, limits_, nullptr).bytes;
   std::memset(host_bytes_.data(), 0,
               fixed_bytes_);  // what a step leaves of its block tables shall be block 0 or an older entry
@@ -94,6 +95,7 @@ void StepBlock::arrange(const BlockShape& shape) {
 
 Status StepBlock::fill(const StepBatch& batch, const BlockShape& shape) {
   arrange(shape);
+  device_ = whole_;
   const auto n_tokens = static_cast<int32_t>(batch.tokens.size());
   std::copy(batch.tokens.begin(), batch.tokens.end(), host_.tokens);
   std::copy(batch.positions.begin(), batch.positions.end(), host_.positions);
@@ -106,15 +108,45 @@ Status StepBlock::fill(const StepBatch& batch, const BlockShape& shape) {
     host_.tokens[i] = host_.row_sequence[i] = 0;
     host_.positions[i] = -1;
   }
-  n_prompt_tiles_ = cut_prompt_tiles(batch, host_.prompt_tiles);
-  find_single_rows(batch, single_rows_);
-  const auto n_wanted = static_cast<int32_t>(batch.logit_rows.size());
-  for (int32_t i = 0; i < shape.logit_rows; ++i) {
-    host_.logit_rows[i] = i < n_wanted ? batch.logit_rows[static_cast<size_t>(i)].token : -1;
-    host_.logit_slots[i] = i < n_wanted ? batch.logit_rows[static_cast<size_t>(i)].slot : -1;
+  cut_segments(batch, limits_.max_singles, segments_);
+  fill_tiles(batch);
+  fill_logits(batch, shape.logit_rows);
+  return fill_samples(batch, shape.logit_rows);
+}
+
+// Rows are counted within a segment. All prompts of a step are in one.
+void StepBlock::fill_tiles(const StepBatch& batch) {
+  n_tiles_ = n_prompt_tiles_ = cut_prompt_tiles(batch, host_.prompt_tiles);
+  single_rows_.clear();
+  if (segments_.empty()) return;
+  const StepSegment& last = segments_.back();
+  for (int32_t i = 0; i < n_tiles_; ++i) host_.prompt_tiles[i].first_row -= last.first_row;
+  if (!last.decodes && !last.prefills) find_single_rows(batch, single_rows_);
+}
+
+void StepBlock::fill_logits(const StepBatch& batch, int32_t n_logit_rows) {
+  for (int32_t i = 0; i < n_logit_rows; ++i) {
+    host_.logit_rows[i] = host_.logit_slots[i] = -1;
     host_.logit_mirrors[i] = nullptr;
   }
-  return fill_samples(batch, shape.logit_rows);
+  for (const StepSegment& segment : segments_) {
+    for (int32_t i = segment.first_logit; i < segment.first_logit + segment.n_logits; ++i) {
+      const LogitRow& row = batch.logit_rows[static_cast<size_t>(i)];
+      host_.logit_rows[i] = row.token - segment.first_row;
+      host_.logit_slots[i] = row.slot;
+    }
+  }
+}
+
+void StepBlock::select(const StepSegment& segment) {
+  device_ = whole_;
+  device_.tokens += segment.first_row;
+  device_.positions += segment.first_row;
+  device_.row_sequence += segment.first_row;
+  device_.logit_rows += segment.first_logit;
+  device_.logit_slots += segment.first_logit;
+  device_.logit_mirrors += segment.first_logit;
+  n_prompt_tiles_ = segment.decodes ? 0 : n_tiles_;
 }
 
 // Block 0 stands for what a sequence has no more: a kernel may load a tile of keys that begins before the window.
@@ -132,9 +164,9 @@ void StepBlock::fill_tables(const StepBatch& batch) {
 Result<const int32_t*> StepBlock::copy_table(int32_t kv_group, std::span<const int32_t> table, cudaStream_t stream) {
   const int64_t at = table_of(kv_group, 0);
   std::ranges::transform(table, host_.block_tables + at, [](int32_t block) { return std::max(block, 0); });
-  INLAY_CUDA_TRY(cudaMemcpyAsync(device_.block_tables + at, host_.block_tables + at, table.size_bytes(), cudaMemcpyHostToDevice, stream),
+  INLAY_CUDA_TRY(cudaMemcpyAsync(whole_.block_tables + at, host_.block_tables + at, table.size_bytes(), cudaMemcpyHostToDevice, stream),
                  "copying a block table");
-  return static_cast<const int32_t*>(device_.block_tables + at);
+  return static_cast<const int32_t*>(whole_.block_tables + at);
 }
 
 Status StepBlock::fill_samples(const StepBatch& batch, int32_t n_logit_rows) {
@@ -207,12 +239,12 @@ Status StepBlock::copy_lists(cudaStream_t stream) {
                        "copying a step's lists");
   };
   if (n_bias_ > 0) {
-    INLAY_TRY(copy(device_.bias_tokens, host_.bias_tokens, n_bias_));
-    INLAY_TRY(copy(device_.bias_values, host_.bias_values, n_bias_));
+    INLAY_TRY(copy(whole_.bias_tokens, host_.bias_tokens, n_bias_));
+    INLAY_TRY(copy(whole_.bias_values, host_.bias_values, n_bias_));
   }
   if (n_counts_ > 0) {
-    INLAY_TRY(copy(device_.count_tokens, host_.count_tokens, n_counts_));
-    INLAY_TRY(copy(device_.count_values, host_.count_values, n_counts_));
+    INLAY_TRY(copy(whole_.count_tokens, host_.count_tokens, n_counts_));
+    INLAY_TRY(copy(whole_.count_values, host_.count_values, n_counts_));
   }
   return {};
 }

@@ -5,6 +5,7 @@
 #include "kernels/cuda/cuda_kernels.h"
 #include "src/backend/backend.h"
 #include "src/backend/cuda/device.h"
+#include "src/backend/cuda/step_parts.h"
 #include "src/backend/prompt_tiles.h"
 
 namespace inlay {
@@ -17,6 +18,7 @@ struct StepLimits {
   int32_t n_kv_groups = 1;
   int32_t max_logit_rows = 0;
   int32_t max_list = 0;  // bias and count entries of all draws of a step
+  int32_t max_singles = 0;  // single tokens of a segment
 };
 
 // How much of them a step uses, padding included. The fixed part of the block is laid out for it without gaps, so that
@@ -53,8 +55,12 @@ class StepBlock {
   static uint64_t bytes(const StepLimits& limits);
 
   // Arranges both copies for the shape, which holds the batch, and fills the host's; rows and logit rows beyond the
-  // batch become padding, likewise draws.
+  // batch become padding, likewise draws. A shape with padding has one segment.
   Status fill(const StepBatch& batch, const BlockShape& shape);
+  std::span<const StepSegment> segments() const { return segments_; }  // of the last fill
+  // What device() and what follows it say is of this segment alone, and counts rows from its first. After a fill, of all: then row numbers are
+  // only right where there is one.
+  void select(const StepSegment& segment);
   // After a fill, before its copy: a logit row's logits go to `to`, too, memory that the device writes.
   void mirror(size_t logit_row, float* to) { host_.logit_mirrors[logit_row] = to; }
   // The fixed part, which every step needs. As a node it serves every later step of the same shape.
@@ -66,7 +72,7 @@ class StepBlock {
   const int32_t* block_tables(int32_t kv_group) const {
     return device_.block_tables + table_of(kv_group, 0);
   }  // on the device
-  // Of the last fill. Together they have all rows but padding.
+  // Of the segments together all rows but padding.
   int32_t n_prompt_tiles() const { return n_prompt_tiles_; }
   std::span<const RowRun> single_rows() const { return single_rows_; }
 
@@ -76,6 +82,8 @@ class StepBlock {
     return (int64_t{kv_group} * shape_.sequences + sequence) * limits_.max_blocks;
   }
   void fill_tables(const StepBatch& batch);
+  void fill_logits(const StepBatch& batch, int32_t n_logit_rows);
+  void fill_tiles(const StepBatch& batch);
   Status fill_samples(const StepBatch& batch, int32_t n_logit_rows);
   Status fill_lists(const SampleRow& row, cuda::SampleRowParams& out);
 
@@ -83,10 +91,11 @@ class StepBlock {
   BlockShape shape_;
   PinnedBuffer host_bytes_;
   DeviceBuffer device_bytes_;
-  StepArrays host_{}, device_{};
+  StepArrays host_{}, whole_{}, device_{};  // device_: of the segment that is selected
   uint64_t fixed_bytes_ = 0;
-  int32_t n_bias_ = 0, n_counts_ = 0, n_prompt_tiles_ = 0;
-  std::vector<RowRun> single_rows_;  // room for max_sequences
+  int32_t n_bias_ = 0, n_counts_ = 0, n_tiles_ = 0, n_prompt_tiles_ = 0;
+  std::vector<StepSegment> segments_;  // room for max_segments()
+  std::vector<RowRun> single_rows_;    // of a segment of both kinds; room for max_sequences
 };
 
 }  // namespace inlay

@@ -3,47 +3,31 @@
 #include <algorithm>
 
 namespace inlay {
-namespace {
-
-bool is_single(const SequenceSlice& s) { return s.n_tokens == 1; }
-
-void append(const StepBatch& batch, const SequenceSlice& s, StepPart& part) {
-  const auto first = static_cast<int32_t>(part.tokens.size());
-  const auto tokens = batch.tokens.subspan(static_cast<size_t>(s.first_token), static_cast<size_t>(s.n_tokens));
-  const auto positions = batch.positions.subspan(static_cast<size_t>(s.first_token), static_cast<size_t>(s.n_tokens));
-  part.tokens.insert(part.tokens.end(), tokens.begin(), tokens.end());
-  part.positions.insert(part.positions.end(), positions.begin(), positions.end());
-  SequenceSlice moved = s;
-  moved.first_token = first;
-  part.sequences.push_back(moved);
-  for (const LogitRow& row : batch.logit_rows) {
-    if (row.token >= s.first_token && row.token < s.first_token + s.n_tokens) {
-      part.logit_rows.push_back({.token = row.token - s.first_token + first, .slot = row.slot});
-    }
-  }
-}
-
-}  // namespace
-
-bool has_parts(const StepBatch& batch, int32_t most) {
-  const auto singles = std::ranges::count_if(batch.sequences, is_single);
-  return singles > most || (singles > 0 && static_cast<size_t>(singles) < batch.sequences.size());
-}
-
-std::vector<StepPart> parts_of(const StepBatch& batch, int32_t most) {
-  std::vector<StepPart> parts;
-  StepPart prompts;
+void cut_segments(const StepBatch& batch, int32_t most_singles, std::vector<StepSegment>& out) {
+  out.clear();
+  const bool is_whole = !batch.asked_rows.empty();
+  auto logit = batch.logit_rows.begin();
   for (const SequenceSlice& s : batch.sequences) {
-    if (!is_single(s)) {
-      append(batch, s, prompts);
-      continue;
+    const bool decodes = s.n_tokens == 1;
+    const bool goes_on = !out.empty() && (is_whole || (out.back().decodes ? decodes && out.back().n_rows < most_singles : !decodes));
+    if (!goes_on) {
+      const auto sequence = static_cast<int32_t>(&s - batch.sequences.data());
+      out.push_back({.first_sequence = sequence,
+                     .first_row = s.first_token,
+                     .first_logit = static_cast<int32_t>(logit - batch.logit_rows.begin()),
+                     .decodes = decodes,
+                     .prefills = !decodes});
     }
-    if (parts.empty() || static_cast<int32_t>(parts.back().sequences.size()) == most) parts.emplace_back();
-    append(batch, s, parts.back());
+    StepSegment& segment = out.back();
+    ++segment.n_sequences;
+    segment.n_rows += s.n_tokens;
+    segment.decodes = segment.decodes && decodes && segment.n_rows <= most_singles;
+    segment.prefills = segment.prefills && !decodes;
+    for (; logit != batch.logit_rows.end() && logit->token < s.first_token + s.n_tokens; ++logit) ++segment.n_logits;
   }
-  if (!prompts.sequences.empty()) parts.push_back(std::move(prompts));
-  return parts;
 }
+
+size_t max_segments(int32_t max_sequences, int32_t most_singles) { return static_cast<size_t>(max_sequences / most_singles) + 2; }
 
 size_t penalised_tokens(const SampleRow& row) {
   const SamplerParams& p = *row.params;

@@ -1,4 +1,4 @@
-// A step cut into parts of one kind: single tokens, so many at a time, and prompts.
+// How a step is cut: its rows into segments that have their own kernels, its draws into runs that have room in its lists.
 #pragma once
 
 #include <vector>
@@ -7,24 +7,20 @@
 
 namespace inlay {
 
-struct StepPart {
-  std::vector<int32_t> tokens, positions;
-  std::vector<SequenceSlice> sequences;
-  std::vector<LogitRow> logit_rows;
-
-  // Draws are left to the whole.
-  StepBatch batch(const StepBatch& whole) const {
-    return {.tokens = tokens,
-            .positions = positions,
-            .sequences = sequences,
-            .block_tables = whole.block_tables,
-            .logit_rows = logit_rows};
-  }
+// Rows of a step that run together, one segment after another: single tokens, at most so many, or prompts. A sequence that decodes has the
+// same bits whoever shares its step.
+struct StepSegment {
+  int32_t first_sequence = 0, n_sequences = 0;
+  int32_t first_row = 0, n_rows = 0;
+  int32_t first_logit = 0, n_logits = 0;  // of StepBatch::logit_rows
+  bool decodes = false;                   // each sequence has one token
+  bool prefills = false;                  // each has several
 };
 
-// Whether a step has single tokens beside prompts, or more than `most` single tokens.
-bool has_parts(const StepBatch& batch, int32_t most);
-std::vector<StepPart> parts_of(const StepBatch& batch, int32_t most);
+// In the order of the batch. One segment, of both kinds if need be, where the host asks for rows: those of all sequences are wanted at once.
+void cut_segments(const StepBatch& batch, int32_t most_singles, std::vector<StepSegment>& out);
+// At most so many.
+size_t max_segments(int32_t max_sequences, int32_t most_singles);
 
 // Tokens of the row's history that its penalties look at.
 size_t penalised_tokens(const SampleRow& row);

@@ -16,6 +16,7 @@
 #include "kernels/ref/rope.h"
 #include "kernels/ref/silu_mul.h"
 #include "kernels/ref/soft_cap.h"
+#include "src/backend/host_backend.h"
 #include "src/backend/host_buffers.h"
 #include "src/backend/kv_memory.h"
 #include "src/backend/kv_move.h"
@@ -42,7 +43,7 @@ struct HeldWeight {
   std::vector<float> vector;
 };
 
-class ReferenceBackend final : public Backend, private OpRunner {
+class ReferenceBackend final : public HostBackend {
  public:
   ReferenceBackend(Plan plan, const BackendConfig& config, HostActivations activations, LogitSlots logits,
                    HostBuffer kv)
@@ -51,7 +52,9 @@ class ReferenceBackend final : public Backend, private OpRunner {
         memory_(kv_memory(plan_, config_)),
         a_(std::move(activations)),
         logits_(std::move(logits)),
-        kv_(std::move(kv)) {}
+        kv_(std::move(kv)) {
+    take_lists(plan_, config_);
+  }
 
   Status load_weights(WeightReader& reader, const LoadProgress& progress);
 
@@ -62,16 +65,7 @@ class ReferenceBackend final : public Backend, private OpRunner {
 
   Result<double> measure_read_bandwidth() override { return measure_host_read_bandwidth(1); }
 
-  Status execute(const StepBatch& batch, std::span<Draw> draws) override {
-    INLAY_TRY(validate(batch, plan_, config_));
-    return run_plan(plan_, batch, draws, inspection_);
-  }
-  Status execute_units(const StepBatch& batch, std::span<const StepUnit> units, std::span<Draw> draws) override {
-    INLAY_TRY(validate(batch, plan_, config_));
-    return run_units(plan_, units, batch, draws);
-  }
   Result<Logits> logits(int32_t slot) override { return Logits{logits_.row(slot)}; }
-  Status row_logits(int32_t first_row, std::span<float> out) override;
   Status duplicate_logits(int32_t from, int32_t to) override {
     logits_.duplicate(from, to);
     return {};
@@ -87,6 +81,8 @@ class ReferenceBackend final : public Backend, private OpRunner {
   }
 
  private:
+  const float* hidden_row(int32_t row) const override { return a_.hidden + int64_t{row} * plan_.spec.d_model; }
+  Status row_logits(int32_t first_row, std::span<float> out) override;
   Status run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) override;
   // Nobody waits for the interpreter: all of the head at once.
   Status run_head_piece(const Op& op, const StepBatch& batch, const WorkPiece& piece) override {

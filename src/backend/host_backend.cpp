@@ -1,0 +1,102 @@
+#include "src/backend/host_backend.h"
+
+#include <algorithm>
+
+namespace inlay {
+
+Status unknown_ticket() { return error(Code::internal, "the ticket has ended, or was never given"); }
+
+void HostBackend::take_lists(const Plan& plan, const BackendConfig& config) {
+  for (Step& step : steps_) step.lists = StepLists(plan, config);
+  drawn_.reserve(static_cast<size_t>(config.max_sequences));
+}
+
+HostBackend::Step* HostBackend::find(Ticket ticket) {
+  const auto found = std::ranges::find(steps_, ticket, &Step::ticket);
+  return ticket && found != steps_.end() ? &*found : nullptr;
+}
+
+Result<Ticket> HostBackend::begin(const StepBatch& batch, std::span<const StepUnit> units) {
+  INLAY_TRY(validate(batch, plan(), config()));
+  const auto free = std::ranges::find(steps_, Ticket{}, &Step::ticket);
+  if (free == steps_.end()) return error(Code::internal, "%zu tickets are open", kMostTickets);
+  free->lists.assign(batch);
+  free->units = units;
+  free->n_queued = free->n_done = 0;
+  free->ticket = {++n_tickets_};
+  return free->ticket;
+}
+
+Status HostBackend::advance(Ticket ticket, size_t n_units) {
+  Step* step = find(ticket);
+  if (step == nullptr) return unknown_ticket();
+  step->n_queued += std::min(n_units, step->units.size() - step->n_queued);
+  return {};
+}
+
+Status HostBackend::wait(Ticket ticket, const StepResults& results) {
+  Step* step = find(ticket);
+  if (step == nullptr) return unknown_ticket();
+  Status status = run_queued(*step, results);
+  if (!status.ok() || step->n_done == step->units.size()) step->ticket = {};
+  return status;
+}
+
+Status HostBackend::cancel(Ticket ticket) {
+  if (Step* step = find(ticket)) step->ticket = {};
+  return {};
+}
+
+Status HostBackend::run_queued(Step& step, const StepResults& results) {
+  if (step.lists.takes_drawn && step.n_done == 0) {
+    if (drawn_.size() < step.lists.tokens.size())
+      return error(Code::internal, "%zu tokens of %zu draws", step.lists.tokens.size(), drawn_.size());
+    std::copy_n(drawn_.begin(), step.lists.tokens.size(), step.lists.tokens.begin());
+  }
+  const StepBatch batch = step.lists.batch();
+  if (results.draws.size() < batch.sample_rows.size())
+    return error(Code::internal, "%zu results for %zu draws", results.draws.size(), batch.sample_rows.size());
+  INLAY_TRY(run_units(plan(), step.units.subspan(step.n_done, step.n_queued - step.n_done), batch, results.draws, inspection_));
+  step.n_done = step.n_queued;
+  if (step.n_done < step.units.size()) return {};
+  drawn_.clear();
+  for (const Draw& draw : results.draws.first(batch.sample_rows.size())) drawn_.push_back(draw.status.ok() ? draw.result.token : 0);
+  return read_rows(batch, results);
+}
+
+Status HostBackend::read_rows(const StepBatch& batch, const StepResults& results) {
+  const auto n_vocab = static_cast<size_t>(plan().spec.n_vocab), d_model = static_cast<size_t>(plan().spec.d_model);
+  const size_t width = batch.asked == RowValues::hidden ? d_model : n_vocab;
+  std::vector<float> logits;  // of rows that are scored
+  size_t n_done = 0;
+  for (const AskedRows& rows : batch.asked_rows) {
+    const auto n_rows = static_cast<size_t>(rows.n_rows);
+    for (size_t i = 0, n = 0; i < n_rows; i += n, n_done += n) {
+      n = batch.asked == RowValues::scores ? std::min(n_rows - i, kRowsAtOnce) : n_rows;
+      const int32_t first = rows.first_row + static_cast<int32_t>(i);
+      const StepResults part = results.part(n_done, n, width);
+      if (batch.asked == RowValues::hidden) {
+        for (size_t k = 0; k < n; ++k)
+          std::copy_n(hidden_row(first + static_cast<int32_t>(k)), d_model, part.rows.begin() + static_cast<std::ptrdiff_t>(k * d_model));
+      } else if (batch.asked == RowValues::logits) {
+        INLAY_TRY(row_logits(first, part.rows));
+      } else {
+        logits.resize(n * n_vocab);
+        INLAY_TRY(row_logits(first, logits));
+        INLAY_TRY(score_rows(logits, rows.next.subspan(i, n), part));
+      }
+    }
+  }
+  return {};
+}
+
+Status HostBackend::score_rows(std::span<const float> logits, std::span<const int32_t> next, const StepResults& results) {
+  const size_t n_vocab = logits.size() / next.size();
+  for (size_t i = 0; i < next.size(); ++i) {
+    const StepResults one = results.part(i, 1, n_vocab);
+    INLAY_ASSIGN(one.scores[0], score_row(logits.subspan(i * n_vocab, n_vocab), next[i], one.top));
+  }
+  return {};
+}
+
+}  // namespace inlay

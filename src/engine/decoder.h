@@ -1,0 +1,74 @@
+// Decode steps: whole, in slices, and begun before the host asks for them. docs/design/decode-slices.md, docs/design/run-ahead.md
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "src/engine/step_queue.h"
+
+namespace inlay {
+
+class Engine;
+class Session;
+struct StepEvent;
+enum class FinishReason : int32_t;
+
+// Calls come with the engine's mutex; those of steps from the thread that has the turn.
+class Decoder {
+ public:
+  explicit Decoder(Engine& engine);
+
+  Status step(std::span<Session* const> sessions, std::span<StepEvent> events);
+  Status slice(std::span<Session* const> sessions, int32_t max_units, std::span<StepEvent> events, int32_t& units_left);
+  Status abandon(std::span<Session* const> sessions);
+
+  Status check_idle() const;  // that no step in slices is pending
+  void end_slices();          // of the step that is pending
+  size_t n_ahead() const { return ahead_.sessions.size(); }
+  void leave_ahead(const Session& session);  // nobody will ask for the step that was begun, if the session takes part in it
+  Status drop_left();  // in turn: waits until the device is done with steps that nobody will ask for
+
+  void finish_draw(Session& session, StepEvent& event);
+  void end_without_token(Session& session, StepEvent& event, FinishReason reason);
+
+ private:
+  // A step that draws: first what its sessions have left to be run before their last tokens, chunk by chunk, then one token of each.
+  struct DrawingStep {
+    std::vector<Session*> sessions;
+    std::vector<StepEvent> events;
+    size_t n_prepared = 0;    // sessions of which nothing but the last token is left to be run
+    bool has_room = false;    // of the next one: its blocks were taken
+    bool is_pending = false;  // in slices
+    bool draws = false;       // `open` is the step itself, else a chunk
+    OpenStep open;
+  };
+  // Nobody has asked for it yet. Without sessions there is none.
+  struct AheadStep {
+    std::vector<Session*> sessions;
+    OpenStep open;
+  };
+
+  Status check_step(std::span<Session* const> sessions) const;
+  Status check_slices_of(std::span<Session* const> sessions) const;
+  void start(std::span<Session* const> sessions);
+  void admit(Session& session, StepEvent& event);
+  bool end_if_cancelled(Session& session, StepEvent& event);
+  Status advance(size_t n_units);
+  Status prepare();
+  bool begin_chunk(Session& session, StepEvent& event);
+  void end_chunk(Status status);
+  void gather();
+  Status finish(Status status);
+  size_t n_units_left() const;
+  bool take_ahead();
+  bool plan_ahead();
+  void leave_ahead();
+
+  Engine& engine_;
+  DrawingStep step_;
+  AheadStep ahead_;
+  std::vector<Ticket> left_;  // to be cancelled
+  std::vector<Draw> draws_;
+};
+
+}  // namespace inlay

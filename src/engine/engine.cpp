@@ -1,0 +1,155 @@
+#include "src/engine/engine.h"
+
+#include <algorithm>
+
+#include "src/engine/computing.h"
+#include "src/engine/stopwatch.h"
+#include "src/engine/turn.h"
+#include "src/formats/text.h"
+
+namespace inlay {
+
+Status Engine::check_tokens(std::span<const int32_t> tokens) const {
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const int32_t id = tokens[i], n_rows = spec().n_vocab;
+    if (id >= 0 && id < n_rows) continue;
+    if (!tokenizer_ || id < n_rows || id >= tokenizer_->n_tokens())
+      return error(Code::invalid_argument, "token %zu is %d, expected 0 to %d", i, id, n_rows - 1);
+    return error(Code::invalid_argument, "token %zu is %s (%d), which the tokenizer has, but the model's %d rows do not", i,
+                 quote(tokenizer_->piece(id)).c_str(), id, n_rows);
+  }
+  return {};
+}
+
+Status Engine::check_idle() const {
+  INLAY_TRY(lost_.status());
+  return decoder_.check_idle();
+}
+
+// A step that nobody interrupts.
+Status Engine::run_whole(OpenStep& step, StepQueue::Extent extent, const StepResults& results) {
+  INLAY_TRY(check_idle());
+  INLAY_TRY(decoder_.drop_left());
+  return queue_.run_whole(step, extent, results);
+}
+
+static Status check_room_for_events(size_t n_sessions, size_t n_events) {
+  if (n_events >= n_sessions) return {};
+  return error(Code::invalid_argument, "the decode step has %zu sessions, but room for %zu events", n_sessions, n_events);
+}
+
+size_t Engine::name_sessions(StepCaller& caller) {
+  const size_t n = caller.name_sessions(called_.sessions);
+  std::fill_n(called_.events.begin(), n, StepEvent{});
+  return n;
+}
+
+Status Engine::decode_step(std::span<Session* const> sessions, std::span<StepEvent> events) {
+  INLAY_TRY(check_room_for_events(sessions.size(), events.size()));
+  const Turn turn(*this);
+  return decoder_.step(sessions, events);
+}
+
+Status Engine::decode_step(StepCaller& caller) {
+  const Turn turn(*this);
+  const size_t n = name_sessions(caller);
+  const std::span<Session* const> sessions = std::span(called_.sessions).first(n);
+  const std::span<StepEvent> events = std::span(called_.events).first(n);
+  Status status = decoder_.step(sessions, events);
+  caller.take_events(status, sessions, events);
+  return status;
+}
+
+Status Engine::decode_slice(std::span<Session* const> sessions, int32_t max_units, std::span<StepEvent> events,
+                            int32_t& units_left) {
+  units_left = 0;
+  if (max_units < 0) return error(Code::invalid_argument, "max_units is %d, expected 0 or more", max_units);
+  INLAY_TRY(check_room_for_events(sessions.size(), events.size()));
+  const Turn turn(*this);
+  return decoder_.slice(sessions, max_units, events, units_left);
+}
+
+Status Engine::decode_slice(StepCaller& caller, int32_t max_units, int32_t& units_left) {
+  units_left = 0;
+  const Turn turn(*this);
+  const size_t n = name_sessions(caller);
+  const std::span<Session* const> sessions = std::span(called_.sessions).first(n);
+  const std::span<StepEvent> events = std::span(called_.events).first(n);
+  Status status = decoder_.slice(sessions, max_units, events, units_left);
+  if (units_left == 0) caller.take_events(status, sessions, events);
+  return status;
+}
+
+Status Engine::decode_abandon(std::span<Session* const> sessions) {
+  const std::lock_guard lock(mutex_);
+  return decoder_.abandon(sessions);
+}
+
+size_t Engine::n_ahead() const {
+  const std::lock_guard lock(mutex_);
+  return decoder_.n_ahead();
+}
+
+Result<double> Engine::run_inspected(Session& session, std::span<const int32_t> tokens, int32_t n_past,
+                                     Inspection inspection) {
+  const Turn turn(*this);
+  INLAY_TRY(check_idle());
+  const auto n_all = static_cast<int32_t>(tokens.size()), n = n_all - n_past;
+  INLAY_TRY(check_tokens(tokens));
+  if (n_all > info_.n_context) {
+    return error(Code::context_full, "the sequence has %d tokens, too many for the context of %d", n_all, info_.n_context);
+  }
+  const int32_t most = backend_->config().max_step_tokens;
+  if (n_past < 0 || n < 1 || n > most) {
+    return error(Code::invalid_argument, "the step has %d tokens, expected 1 to %d", n, most);
+  }
+  Sequence& seq = session.seq_;
+  INLAY_TRY(sequences_.reserve(seq, n_all, n_all - seq.n_computed));
+  sequences_.cover(seq, n_all);
+  sequences_.settle(seq);
+  step_.clear();
+  step_.works.push_back({.sequence = &seq, .tokens = tokens, .first = n_past, .end = n_all, .slot = seq.slot});
+  const SamplerParams greedy;
+  if (n == 1) step_.samples.push_back({.slot = seq.slot, .params = &greedy, .history = tokens, .position = static_cast<uint64_t>(n_all)});
+  const InspectionScope scope(*backend_, std::move(inspection));
+  const Stopwatch watch;
+  Draw draw;
+  INLAY_TRY(run_whole(step_, StepQueue::Extent::all, {.draws = {&draw, 1}}));
+  return watch.seconds();
+}
+
+Status Engine::run_layers(std::span<const LayersRun> runs, RowValues asked, const StepResults& results) {
+  const Turn turn(*this);
+  step_.clear();
+  for (const LayersRun& run : runs) {
+    Sequence& seq = run.session->seq_;
+    step_.works.push_back(work_of(seq, seq.n_computed, seq.n_computed + run.n_tokens));
+    step_.works.back().asked = run.asked;
+  }
+  step_.asked = asked;
+  INLAY_TRY(run_whole(step_, StepQueue::Extent::layers, results));
+  queue_.commit(step_);
+  for (const LayersRun& run : runs) stats_.n_prefill_tokens += static_cast<uint64_t>(run.n_tokens);
+  return {};
+}
+
+Status Engine::place_tokens(Session& session, std::span<const int32_t> tokens) {
+  INLAY_TRY(session.check_room(tokens.size()));
+  const Turn turn(*this);
+  INLAY_TRY(sequences_.reserve(session.seq_, static_cast<int32_t>(tokens.size()), prefill_chunk_));
+  session.seq_.tokens.assign(tokens.begin(), tokens.end());
+  return {};
+}
+
+Result<double> Engine::measure_read_bandwidth() {
+  const Turn turn(*this);
+  INLAY_TRY(lost_.status());
+  Result<double> bandwidth = [this] {
+    const Computing computing(mutex_);
+    return backend_->measure_read_bandwidth();
+  }();
+  if (!bandwidth.ok()) return lost_.noted(bandwidth.status());
+  return bandwidth;
+}
+
+}  // namespace inlay

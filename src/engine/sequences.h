@@ -1,0 +1,66 @@
+// The sequences of an engine and what they share: the blocks of the cache and the slots of logits. What truncation, fork and shift do to
+// them. Calls come with the engine's mutex.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "src/backend/backend.h"
+#include "src/base/mutex.h"
+#include "src/engine/kv_pools.h"
+#include "src/engine/lost_device.h"
+#include "src/engine/sequence.h"
+
+namespace inlay {
+
+class Sequences {
+ public:
+  // `ahead`: each has a second slot.
+  Sequences(Backend& backend, LostDevice& lost, Mutex& mutex, int32_t max_sequences, bool ahead);
+
+  Sequence empty() const;                   // without a slot, with memory for all that it can ever have
+  bool take_slot(Sequence& sequence);       // false: all are taken
+  void release(Sequence& sequence);         // its slot and its blocks
+  int32_t n_taken() const { return max_sequences_ - static_cast<int32_t>(free_slots_.size()); }
+
+  // Blocks for the tokens up to n_positions that were not run yet, at most n_at_once of them in one step. They are taken
+  // together, so that running them cannot fail for want of one.
+  Status reserve(Sequence& sequence, int32_t n_positions, int32_t n_at_once);
+  // The blocks of positions up to `end`, for a generation that has reserved some. What it has stays; shared blocks are not copied.
+  Status reserve_more(Sequence& sequence, int32_t end, int32_t n_at_once);
+  void hold(Sequence& sequence) { kv_.hold(sequence.kv); }
+  void let_go(Sequence& sequence) { kv_.let_go(sequence.kv); }
+  void cover(Sequence& sequence, int32_t end) { kv_.cover(sequence.kv, end); }
+  void settle(Sequence& sequence) { kv_.settle(sequence.kv); }
+  // The blocks of positions from n_cached on go back; without a number, those behind the tokens that were run.
+  void cut(Sequence& sequence, int32_t n_cached) { kv_.cut(sequence.kv, n_cached); }
+  void cut(Sequence& sequence) { cut(sequence, sequence.n_computed); }
+
+  // Its tokens before `end` were run, the last of them with logits or without.
+  void advance(Sequence& sequence, int32_t end, bool logits);
+  // The last token counts as not run; and all of them, if keys that it sees have left a window.
+  void forget_logits(Sequence& sequence);
+  // The same tokens, cache and logits for a sequence that has a slot and no tokens.
+  Status fork(const Sequence& from, Sequence& to);
+  // What is cached behind tokens [first, first + n), before these leave the sequence. Where a window lacks what it would reach back to, all is
+  // run again.
+  Status shift(Sequence& sequence, int32_t first, int32_t n);
+
+  const KvPools& pools() const { return kv_; }
+  int32_t n_blocks_peak() const { return n_blocks_peak_; }
+
+ private:
+  Status copy_block(int32_t group, int32_t from, int32_t to);
+  void note_peak();
+
+  Backend& backend_;
+  LostDevice& lost_;
+  Mutex& mutex_;
+  const int32_t max_sequences_;
+  const bool ahead_;
+  KvPools kv_;
+  std::vector<int32_t> free_slots_;
+  int32_t n_blocks_peak_ = 0;
+};
+
+}  // namespace inlay
