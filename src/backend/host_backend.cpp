@@ -49,7 +49,7 @@ Status HostBackend::cancel(Ticket ticket) {
 
 Status HostBackend::run_queued(Step& step, const StepResults& results) {
   if (step.lists.takes_drawn && step.n_done == 0) {
-    if (drawn_.size() < step.lists.tokens.size())
+    if (drawn_.size() != step.lists.tokens.size())
       return error(Code::internal, "%zu tokens of %zu draws", step.lists.tokens.size(), drawn_.size());
     std::copy_n(drawn_.begin(), step.lists.tokens.size(), step.lists.tokens.begin());
   }

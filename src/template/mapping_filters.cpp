@@ -107,7 +107,7 @@ Result<Value> sort_map(Run& run, const Value& value, const Arguments& arguments)
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "dictsort", {"case_sensitive", "by", "reverse"}));
   INLAY_ASSIGN(const std::string by, bound.text(1, "key"));
   if (by != "key" && by != "value") return type_error("You can only sort by either \"key\" or \"value\"");
-  INLAY_ASSIGN(const int64_t reverse, bound.integer(2, 0));
+  const bool reverse = bound.truth(2, false);
   if (value.is_undefined()) return undefined_error(value);
   if (!value.is(Kind::map)) return type_error("dictsort needs a dict, not %s", value.type_name());
   INLAY_ASSIGN(auto pairs, pairs_of(run, value.map()));
@@ -116,7 +116,7 @@ Result<Value> sort_map(Run& run, const Value& value, const Arguments& arguments)
     INLAY_ASSIGN(Value key, sort_key(run, pair.list().items[by == "value"], Value(), bound.truth(0, false)));
     keyed.push_back({std::move(key), std::move(pair)});
   }
-  INLAY_TRY(sort_by_key(run, keyed, reverse != 0));
+  INLAY_TRY(sort_by_key(run, keyed, reverse));
   pairs.clear();
   for (Keyed& entry : keyed) pairs.push_back(std::move(entry.value));
   return run.list(std::move(pairs));

@@ -77,13 +77,13 @@ Result<Value> join(Run& run, const Value& value, const Arguments& arguments) {
 Result<Value> sort(Run& run, const Value& value, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "sort", {"reverse", "case_sensitive", "attribute"}));
   INLAY_ASSIGN(auto items, run.iterate(value));
-  INLAY_ASSIGN(const int64_t reverse, bound.integer(0, 0));
+  const bool reverse = bound.truth(0, false);
   std::vector<Keyed> keyed;
   for (Value& item : items) {
     INLAY_ASSIGN(Value key, sort_keys(run, item, bound[2], bound.truth(1, false)));
     keyed.push_back({std::move(key), std::move(item)});
   }
-  INLAY_TRY(sort_by_key(run, keyed, reverse != 0));
+  INLAY_TRY(sort_by_key(run, keyed, reverse));
   items.clear();
   for (Keyed& entry : keyed) items.push_back(std::move(entry.value));
   return run.list(std::move(items));

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-
 namespace inlay {
 namespace {
 
@@ -29,44 +27,69 @@ struct Step {
   StepBatch batch() const { return {tokens, positions, sequences, block_tables, logit_rows, {}}; }
 };
 
-// By position, which no two tokens share: the token, its slice's block, and the slot of its logits (-1: none).
-using Rows = std::map<int32_t, std::tuple<int32_t, int32_t, int32_t>>;
-void add_rows(const StepBatch& batch, Rows& rows) {
-  for (const SequenceSlice& s : batch.sequences) {
-    for (int32_t i = s.first_token; i < s.first_token + s.n_tokens; ++i) {
-      const auto at = static_cast<size_t>(i);
-      int32_t slot = -1;
-      for (const LogitRow& row : batch.logit_rows) slot = row.token == i ? row.slot : slot;
-      EXPECT_EQ(batch.positions[at], s.first_position + i - s.first_token);
-      EXPECT_TRUE(rows.try_emplace(batch.positions[at], batch.tokens[at], s.first_block, slot).second);
+std::vector<StepSegment> segments(const StepBatch& batch, int32_t most) {
+  std::vector<StepSegment> out;
+  cut_segments(batch, most, out);
+  return out;
+}
+
+TEST(StepParts, SingleTokensAndPromptsHaveSegmentsOfTheirOwn) {
+  EXPECT_TRUE(segments({}, 64).empty());
+  EXPECT_EQ(segments(Step({1, 1, 1}).batch(), 3).size(), 1u);
+  EXPECT_EQ(segments(Step({1, 1, 1}).batch(), 2).size(), 2u);
+  EXPECT_EQ(segments(Step({5, 2}).batch(), 1).size(), 1u) << "all prompts run together";
+  EXPECT_EQ(segments(Step({1, 5, 2}).batch(), 64).size(), 2u);
+}
+
+TEST(StepParts, EveryRowAndEveryLogitIsInOneSegmentOfItsKind) {
+  for (const int32_t most : {1, 2, 3, 64}) {
+    for (int32_t n_singles = 0; n_singles <= 7; ++n_singles) {
+      for (int32_t n_prompts = 0; n_prompts <= 2; ++n_prompts) {
+        std::vector<int32_t> lengths(static_cast<size_t>(n_singles), 1);
+        for (int32_t i = 0; i < n_prompts; ++i) lengths.push_back(2 + 3 * i);
+        Step step(lengths);
+        if (n_singles > 2) step.logit_rows.erase(step.logit_rows.begin() + 1);  // a row whose logits nobody wants
+        const std::vector<StepSegment> found = segments(step.batch(), most);
+        EXPECT_EQ(found.size(), static_cast<size_t>((n_singles + most - 1) / most + (n_prompts > 0 ? 1 : 0)));
+        EXPECT_LE(found.size(), max_segments(n_singles + n_prompts, most));
+        int32_t sequence = 0, row = 0, logit = 0;
+        for (const StepSegment& segment : found) {
+          EXPECT_EQ(segment.first_sequence, sequence);
+          EXPECT_EQ(segment.first_row, row);
+          EXPECT_EQ(segment.first_logit, logit);
+          EXPECT_NE(segment.decodes, segment.prefills);
+          if (segment.decodes) {
+            EXPECT_LE(segment.n_rows, most);
+          }
+          for (int32_t i = 0; i < segment.n_sequences; ++i, ++sequence)
+            EXPECT_EQ(lengths[static_cast<size_t>(sequence)] == 1, segment.decodes);
+          row += segment.n_rows;
+          for (int32_t i = 0; i < segment.n_logits; ++i, ++logit) EXPECT_LT(step.logit_rows[static_cast<size_t>(logit)].token, row);
+        }
+        EXPECT_EQ(sequence, static_cast<int32_t>(lengths.size()));
+        EXPECT_EQ(row, static_cast<int32_t>(step.tokens.size()));
+        EXPECT_EQ(logit, static_cast<int32_t>(step.logit_rows.size()));
+      }
     }
   }
 }
 
-TEST(StepParts, NeededForMixturesAndForTooManySingles) {
-  EXPECT_FALSE(has_parts(Step({1, 1, 1}).batch(), 3));
-  EXPECT_TRUE(has_parts(Step({1, 1, 1}).batch(), 2));
-  EXPECT_FALSE(has_parts(Step({5, 2}).batch(), 1));
-  EXPECT_TRUE(has_parts(Step({5, 1, 2}).batch(), 64));
-  EXPECT_FALSE(has_parts(Step({}).batch(), 64));
-}
-
-TEST(StepParts, EveryTokenIsInOnePartOfItsKind) {
-  const Step step({1, 7, 1, 1, 2, 1, 1});
-  const std::vector<StepPart> parts = parts_of(step.batch(), 2);
-  std::vector<size_t> n_sequences;
-  Rows whole, rows;
-  add_rows(step.batch(), whole);
-  for (const StepPart& part : parts) {
-    const StepBatch batch = part.batch(step.batch());
-    n_sequences.push_back(batch.sequences.size());
-    EXPECT_FALSE(has_parts(batch, 2));
-    EXPECT_EQ(batch.block_tables.data(), step.block_tables.data());
-    EXPECT_TRUE(batch.sample_rows.empty());
-    add_rows(batch, rows);
-  }
-  EXPECT_EQ(n_sequences, (std::vector<size_t>{2, 2, 1, 2}));
-  EXPECT_EQ(rows, whole);
+// The rows of all sequences are there together, whatever their kinds.
+TEST(StepParts, AStepWhoseRowsAreAskedForIsOneSegment) {
+  const AskedRows asked{.first_row = 0, .n_rows = 1};
+  const Step mixed({1, 1, 5}), singles({1, 1, 1}), prompts({2, 3});
+  const auto only = [&](const Step& step, int32_t most) {
+    StepBatch batch = step.batch();
+    batch.asked_rows = {&asked, 1};
+    const std::vector<StepSegment> found = segments(batch, most);
+    EXPECT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].n_rows, static_cast<int32_t>(step.tokens.size()));
+    return found[0];
+  };
+  EXPECT_FALSE(only(mixed, 64).decodes || only(mixed, 64).prefills);
+  EXPECT_TRUE(only(singles, 64).decodes);
+  EXPECT_FALSE(only(singles, 2).decodes) << "too many for the kernels of decode steps";
+  EXPECT_TRUE(only(prompts, 64).prefills);
 }
 
 TEST(StepParts, DrawsFitUntilTheirListsAreFull) {

@@ -62,7 +62,8 @@ Result<Ticket> CudaExecutor::begin(const StepBatch& batch, std::span<const StepU
 Status CudaExecutor::check_behind(const Block& open, const StepBatch& batch) const {
   if (n_blocks(config_) < kMostTickets || !batch.takes_drawn) return error(Code::internal, "a ticket is open");
   const int32_t bucket = bucket_of(batch);
-  const bool can = bucket >= 0 && bucket < static_cast<int32_t>(kAheadBuckets) && bucket == open.bucket && open.n_first == open.sample_rows.size() &&
+  const size_t n = batch.sequences.size();
+  const bool can = bucket >= 0 && bucket < static_cast<int32_t>(kAheadBuckets) && bucket == open.bucket && open.sample_rows.size() == n && open.n_first == n &&
                    first_draws(batch.sample_rows) == batch.sample_rows.size();
   if (!can) return error(Code::unsupported, "the step is no graph of as many rows as the one before it");
   return {};
