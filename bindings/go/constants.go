@@ -277,6 +277,11 @@ const (
 	// Repetitions that DRY looks for reach across any text. Refused together with dry_breakers; changes nothing
 	// without dry_multiplier.
 	SamplerNoDryBreakers = raw.SamplerNoDryBreakers
+	// The temperature comes behind the filters, which see the probabilities that the model gave: as llama.cpp orders
+	// them. Changes nothing with mirostat_tau, and without a filter.
+	SamplerTemperatureLast = raw.SamplerTemperatureLast
+	// Penalties leave the tokens alone that end a generation. Changes nothing without penalties.
+	SamplerSpareEndTokens = raw.SamplerSpareEndTokens
 )
 
 // Types of the matrices of a GGUF file that is written, with the numbers of inlay_weight_dtype; FP8's is refused,

@@ -3,6 +3,7 @@ _inlay() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words=""
   case "$COMP_CWORD ${COMP_WORDS[1]} $before" in
     "1 "*) words="run info plan tokenize bench compare perplexity embed convert" ;;
+    *" run --sampler-order") words="temperature-last temperature-first" ;;
     *" run --device") words="auto cpu cuda reference" ;;
     *" run --weights" | *" run --quantize") words="default fp8 q8_0 q4_0 q4_k_m q5_k_m q6_k" ;;
     *" run --kv") words="default f16 f32 fp8 int8" ;;
@@ -32,7 +33,7 @@ _inlay() {
     *" embed --weights" | *" embed --quantize") words="default fp8 q8_0 q4_0 q4_k_m q5_k_m q6_k" ;;
     *" embed --kv") words="default f16 f32 fp8 int8" ;;
     *" convert --type") words="f16 bf16 f32 q8_0 q4_0 q4_k_m q5_k_m q6_k" ;;
-    *" run "*) [[ $word == -* ]] && words="-p --prompt -f --file -n --tokens --predict --n-predict --temp --temperature --top-k --top-p --min-p --repeat-penalty --frequency-penalty --presence-penalty --repeat-last-n -l --logit-bias --typical --typical-p --top-n-sigma --top-nsigma --dynatemp-range --dynatemp-exp --xtc-probability --xtc-threshold --mirostat-ent --mirostat-lr --adaptive-target --adaptive-decay --dry-multiplier --dry-base --dry-allowed-length --dry-penalty-last-n --dry-sequence-breaker -s --seed --stop -r --reverse-prompt --stop-token --no-bos --special -sys --system --system-prompt --answer --chat-template --chat-template-file --chat-template-kwargs --ignore-eos --logprobs --raw --echo -q --quiet -c --ctx --ctx-size --device --weights --quantize --kv --pre -ngl --gpu-layers --n-gpu-layers --exact-activations --tuning -t --threads -m --model -h --help" ;;
+    *" run "*) [[ $word == -* ]] && words="-p --prompt -f --file -n --tokens --predict --n-predict --temp --temperature --top-k --top-p --min-p --repeat-penalty --frequency-penalty --presence-penalty --repeat-last-n -l --logit-bias --typical --typical-p --top-n-sigma --top-nsigma --dynatemp-range --dynatemp-exp --xtc-probability --xtc-threshold --mirostat-ent --mirostat-lr --adaptive-target --adaptive-decay --dry-multiplier --dry-base --dry-allowed-length --dry-penalty-last-n --sampler-order --penalize-end-tokens --dry-sequence-breaker -s --seed --stop -r --reverse-prompt --stop-token --no-bos --special -sys --system --system-prompt --answer --chat-template --chat-template-file --chat-template-kwargs --ignore-eos --logprobs --raw --echo -q --quiet -c --ctx --ctx-size --device --weights --quantize --kv --pre -ngl --gpu-layers --n-gpu-layers --exact-activations --tuning -t --threads -m --model -h --help" ;;
     *" info "*) [[ $word == -* ]] && words="--device --weights --quantize --kv --pre -ngl --gpu-layers --n-gpu-layers --exact-activations --tuning -t --threads -c --ctx --ctx-size --sessions --json --template -m --model -h --help" ;;
     *" plan "*) [[ $word == -* ]] && words="--json --device --weights --quantize --kv --pre -ngl --gpu-layers --n-gpu-layers --exact-activations --tuning -t --threads -m --model -h --help" ;;
     *" tokenize "*) [[ $word == -* ]] && words="-f --file --ids --json --decode --no-bos --special --device --weights --quantize --kv --pre -ngl --gpu-layers --n-gpu-layers --exact-activations --tuning -t --threads -m --model -h --help" ;;

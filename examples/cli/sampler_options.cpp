@@ -49,6 +49,9 @@ void SamplerOptions::add_to(Options& options) {
                   "repetitions below this many tokens cost nothing (2)");
   options.integer("--dry-penalty-last-n", dry_window_, -1, INT32_MAX,
                   "look for repetitions in the last N tokens (-1: all)");
+  options.choice("--sampler-order", {"temperature-last", "temperature-first"}, sampler_order_,
+                 "the temperature behind the filters, as llama.cpp has it, or before them");
+  options.flag("--penalize-end-tokens", penalize_end_tokens_, "penalties also make the tokens less likely that end an answer");
   options.texts("--dry-sequence-breaker", "TEXT", dry_breakers_,
                 "no repetition reaches across this text; may be given several times");
 }
@@ -76,6 +79,8 @@ std::vector<inlay_text> SamplerOptions::fill(inlay_sampler_params& params) const
   params.dry_base = static_cast<float>(dry_base_);
   params.dry_allowed_length = dry_allowed_length_;
   params.dry_window = dry_window_;
+  if (sampler_order_ == 0) params.flags |= INLAY_SAMPLER_TEMPERATURE_LAST;
+  if (!penalize_end_tokens_) params.flags |= INLAY_SAMPLER_SPARE_END_TOKENS;
   std::vector<inlay_text> breakers;
   for (const std::string& text : dry_breakers_) {
     if (text == "none") {

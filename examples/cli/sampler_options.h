@@ -28,6 +28,8 @@ class SamplerOptions {
   double mirostat_tau_ = 0, mirostat_eta_ = 0.1, adaptive_target_ = 0, adaptive_decay_ = 0.9;
   double dry_multiplier_ = 0, dry_base_ = 1.75;
   int32_t dry_allowed_length_ = 2, dry_window_ = -1;
+  int32_t sampler_order_ = 0;  // temperature-last
+  bool penalize_end_tokens_ = false;
   std::vector<std::string> dry_breakers_;
 };
 

@@ -494,7 +494,7 @@ struct SampleRowParams {
   uint64_t seed, stream, position;
   float typical_p, top_n_sigma, dynatemp_range, dynatemp_exponent, xtc_probability, xtc_threshold;
   Chooser chooser;
-  int32_t reserved;
+  int32_t temperature_last;      // not 0: the filters take the temperature for 1, with general steps or without
   double mirostat_mu, adaptive_aim;
 };
 

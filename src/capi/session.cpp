@@ -79,12 +79,15 @@ Status read_dry(const inlay_sampler_params& params, SamplerParams& out) {
 Status read_sampler(const inlay_sampler_params* given, SamplerParams& out) {
   inlay_sampler_params params;
   INLAY_TRY(read_struct(given, "sampler", params));
-  INLAY_TRY(check_flags(params.flags, INLAY_SAMPLER_NO_DRY_BREAKERS, "sampler.flags"));
+  INLAY_TRY(check_flags(params.flags, INLAY_SAMPLER_NO_DRY_BREAKERS | INLAY_SAMPLER_TEMPERATURE_LAST | INLAY_SAMPLER_SPARE_END_TOKENS,
+                        "sampler.flags"));
   if (params.reserved != 0) return error(Code::invalid_argument, "sampler.reserved is not 0");
   if (params.n_bias > static_cast<size_t>(kMaxBias)) {
     return error(Code::invalid_argument, "sampler.n_bias is %zu, expected at most %d", params.n_bias, kMaxBias);
   }
   if (params.n_bias != 0) INLAY_TRY(check_not_null(params.bias, "sampler.bias"));
+  out.temperature_last = (params.flags & INLAY_SAMPLER_TEMPERATURE_LAST) != 0;
+  out.spare_end_tokens = (params.flags & INLAY_SAMPLER_SPARE_END_TOKENS) != 0;
   out.temperature = params.temperature;
   out.top_k = params.top_k;
   set_unless_zero(params.top_p, out.top_p);

@@ -249,6 +249,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::unique_ptr<Backend> backend_;
   EngineInfo info_;
   std::vector<float> output_norm_;
+  std::vector<int32_t> end_tokens_;  // ascending: those that penalties may spare
   int32_t prefill_chunk_ = 0;
   bool runs_ahead_ = false;
 

@@ -165,6 +165,9 @@ Engine::Engine(Parts parts)
       sequences_(*backend_, lost_, mutex_, info_.max_sessions, runs_ahead_),
       queue_(*backend_, sequences_, lost_, mutex_),
       decoder_(*this) {
+  for (int32_t id = 0; tokenizer_ && id < std::min(tokenizer_->n_tokens(), spec().n_vocab); ++id) {
+    if (tokenizer_->is_end_of_generation(id)) end_tokens_.push_back(id);
+  }
   const auto most = static_cast<size_t>(info_.max_sessions);
   step_.works.reserve(most);
   step_.samples.reserve(most);

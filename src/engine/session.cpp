@@ -60,7 +60,7 @@ void Session::after_rewrite() {
 }
 
 DrawContext Session::draw_context() {
-  DrawContext context = {.state = sampler_state_};
+  DrawContext context = {.state = sampler_state_, .spared = engine_->end_tokens_};
   if (!has_dry(options_.sampler)) return context;
   const Tokenizer* tokenizer = engine_->tokenizer();
   TokenText text;

@@ -76,7 +76,7 @@ Status Sampler::apply_bias(std::span<const LogitBias> bias) {
   return {};
 }
 
-Status Sampler::apply_penalties(const SamplerParams& params, std::span<const int32_t> history) {
+Status Sampler::apply_penalties(const SamplerParams& params, std::span<const int32_t> history, const DrawContext& context) {
   if (params.penalty_window >= 0 && history.size() > static_cast<size_t>(params.penalty_window)) {
     history = history.last(params.penalty_window);
   }
@@ -89,7 +89,7 @@ Status Sampler::apply_penalties(const SamplerParams& params, std::span<const int
   for (const int32_t token : history) ++counts_[token];
   for (const int32_t token : history) {
     const int32_t count = std::exchange(counts_[token], 0);
-    if (count == 0 || logits_[token] == -kInfinity) continue;  // done already, or banned
+    if (count == 0 || logits_[token] == -kInfinity || context.spares(params, token)) continue;  // done already, or banned
     double logit = logits_[token];
     logit = logit > 0 ? logit / params.repetition_penalty : logit * params.repetition_penalty;
     logit -= static_cast<double>(count) * params.frequency_penalty + params.presence_penalty;
@@ -150,14 +150,15 @@ void Sampler::cut_top_p(std::span<const float> logits, const SamplerParams& para
   }
 }
 
-int32_t Sampler::draw_filtered(std::span<const float> logits, const SamplerParams& params, const Softmax& softmax,
+// The filters see one softmax, the draw the other.
+int32_t Sampler::draw_filtered(std::span<const float> logits, const SamplerParams& params, const Softmax& filter, const Softmax& softmax,
                                double u) {
   if (params.top_k > 0 || params.top_p >= 1) {
     select(logits, params.top_k > 0 ? std::min<size_t>(params.top_k, logits.size()) : logits.size());
   }
-  if (params.top_p < 1) cut_top_p(logits, params, softmax);
+  if (params.top_p < 1) cut_top_p(logits, params, filter);
   if (params.min_p > 0) {
-    std::erase_if(candidates_, [&](const Candidate& c) { return softmax.weight(c.logit) < params.min_p; });
+    std::erase_if(candidates_, [&](const Candidate& c) { return filter.weight(c.logit) < params.min_p; });
   }
   sort_by_token(candidates_);
   double total = 0;
@@ -208,9 +209,13 @@ Sampler::Chosen Sampler::choose(const SamplerParams& params, const Softmax& soft
 Sampler::Chosen Sampler::draw_general(std::span<const float> logits, const SamplerParams& params, float max,
                                       const SamplerState& state, const PhiloxUniforms& random) {
   list_within_sigma(logits, max, params.top_n_sigma, candidates_);
-  const double temperature =
-      params.dynatemp_range > 0 ? dynamic_temperature(candidates_, max, params) : params.temperature;
-  const Softmax softmax = {max, 1.0 / temperature};
+  const auto softmax_of_kept = [&] {
+    const double temperature =
+        params.dynatemp_range > 0 ? dynamic_temperature(candidates_, max, params) : params.temperature;
+    return Softmax{max, 1.0 / temperature};
+  };
+  const bool late = has_late_temperature(params);
+  Softmax softmax = late ? Softmax{max, 1.0} : softmax_of_kept();
   if (params.mirostat_tau > 0) {
     keep_surprise(candidates_, softmax, mirostat_mu(params, state));
   } else {
@@ -219,6 +224,10 @@ Sampler::Chosen Sampler::draw_general(std::span<const float> logits, const Sampl
     if (params.top_p < 1) keep_top_p(candidates_, softmax, params.top_p);
     if (params.min_p > 0) keep_min_p(candidates_, softmax, params.min_p);
     if (random.second < params.xtc_probability) exclude_top_choices(candidates_, softmax, params.xtc_threshold);
+  }
+  if (late) {
+    max = std::ranges::max(candidates_, {}, &Candidate::logit).logit;  // XTC may have taken the row's
+    softmax = softmax_of_kept();
   }
   return choose(params, softmax, state, random.first);
 }
@@ -239,7 +248,7 @@ Status Sampler::sample(std::span<const float> logits, const SamplerParams& param
   if (penalised || !bias.empty()) {
     std::copy(logits.begin(), logits.end(), logits_.begin());
     INLAY_TRY(apply_bias(bias));
-    if (penalised) INLAY_TRY(apply_penalties(params, history));
+    if (penalised) INLAY_TRY(apply_penalties(params, history, context));
     row = logits_;
     max = row_max(row).max;
     if (max == -kInfinity) return error(Code::invalid_argument, "bias bans every token that the model allows");
@@ -258,7 +267,7 @@ Status Sampler::sample(std::span<const float> logits, const SamplerParams& param
     const Softmax softmax = {max, 1.0 / params.temperature};
     const double u = random.first;
     const bool filtered = params.top_k > 0 || params.top_p < 1 || params.min_p > 0;
-    token = filtered ? draw_filtered(row, params, softmax, u) : draw_unfiltered(row, softmax, u);
+    token = filtered ? draw_filtered(row, params, has_late_temperature(params) ? Softmax{max, 1.0} : softmax, softmax, u) : draw_unfiltered(row, softmax, u);
   }
   const double log_sum = model_row.max + std::log(sum_exp(logits, model_row.max, 1.0, nullptr));
   out.token = token;

@@ -5,11 +5,13 @@
 //   bias, DRY     l[t] += bias[t] - dry[t]; dry.h says what a repetition costs
 //   penalties     for each token t that occurs c > 0 times in the last penalty_window tokens of the sequence:
 //                 l[t] = l[t] > 0 ? l[t] / repetition : l[t] * repetition;   l[t] -= c * frequency + presence
+//                 with spare_end_tokens those of DrawContext::spared are left alone
 //   top-n-sigma   keeps l >= max l - n * s, s the standard deviation of the finite logits (Tang et al. 2024)
 //   temperature   w[t] = exp((l[t] - max l) / T); temperature 0 takes the largest l and ends here, whatever else is set.
 //                 T = temperature; with a dynatemp_range r, and h the entropy of exp(l) over the n tokens kept, in
 //                 units of ln n: T = low + (high - low) * h^dynatemp_exponent, low = max(0, temperature - r),
-//                 high = temperature + r
+//                 high = temperature + r. With temperature_last the steps behind this one take T = 1, and what they keep
+//                 gets its w, and h, behind XTC; Mirostat's place is behind the temperature all the same
 //   top-k         keeps the k largest l
 //   typical-p     keeps the shortest run of tokens with the smallest |-ln p - entropy of p| whose p reach typical_p
 //                 (Meister et al. 2022). -ln p is linear in l, so these are the logits nearest to their mean under p.
@@ -69,6 +71,8 @@ struct SamplerParams {
   int32_t dry_window = -1;         // last tokens of the sequence that count; 0: none, -1: all
   std::vector<std::string> dry_breakers = {"\n", ":", "\"",
                                            "*"};  // at most kMaxDryBreakers; an empty one breaks nothing
+  bool temperature_last = false;
+  bool spare_end_tokens = false;
 };
 
 inline constexpr int32_t kMaxLogprobs = 20;
@@ -88,6 +92,9 @@ struct SamplerState {
 struct DrawContext {
   SamplerState state = {};
   std::span<const LogitBias> bias_and_dry = {};  // of DryBias; empty: SamplerParams::bias
+  std::span<const int32_t> spared = {};          // ascending: tokens that penalties leave alone if spare_end_tokens is set
+
+  bool spares(const SamplerParams& p, int32_t token) const { return p.spare_end_tokens && std::binary_search(spared.begin(), spared.end(), token); }
 };
 
 inline double mirostat_mu(const SamplerParams& p, const SamplerState& s) {
@@ -101,6 +108,9 @@ inline bool has_dry(const SamplerParams& p) { return p.dry_multiplier > 0 && p.d
 inline bool has_state(const SamplerParams& p) {
   return p.temperature > 0 && (p.mirostat_tau > 0 || p.adaptive_target > 0);
 }
+
+// Whether the filters see the logits without the temperature.
+inline bool has_late_temperature(const SamplerParams& p) { return p.temperature_last && p.mirostat_tau == 0; }
 
 // Whether a step runs that rows without it do not pay for.
 inline bool has_general_steps(const SamplerParams& p) {
@@ -159,10 +169,10 @@ class Sampler {
   };
 
   Status apply_bias(std::span<const LogitBias> bias);
-  Status apply_penalties(const SamplerParams& params, std::span<const int32_t> history);
+  Status apply_penalties(const SamplerParams& params, std::span<const int32_t> history, const DrawContext& context);
   void select(std::span<const float> logits, size_t count);
   void cut_top_p(std::span<const float> logits, const SamplerParams& params, const Softmax& softmax);
-  int32_t draw_filtered(std::span<const float> logits, const SamplerParams& params, const Softmax& softmax, double u);
+  int32_t draw_filtered(std::span<const float> logits, const SamplerParams& params, const Softmax& filter, const Softmax& softmax, double u);
   int32_t draw_unfiltered(std::span<const float> logits, const Softmax& softmax, double u);
   Chosen draw_general(std::span<const float> logits, const SamplerParams& params, float max, const SamplerState& state,
                       const PhiloxUniforms& random);

@@ -52,8 +52,7 @@ Result<Value> split_text(Run& run, const Value& self, const Arguments& arguments
 
 Result<Value> lines(Run& run, const Value& self, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "splitlines", {"keepends"}));
-  INLAY_ASSIGN(const int64_t keeps_ends, bound.integer(0, 0));
-  return run.texts(self, split_lines(self.text(), keeps_ends != 0));
+  return run.texts(self, split_lines(self.text(), bound.truth(0, false)));
 }
 
 template <Side Where>

@@ -234,6 +234,20 @@ inline std::vector<EffectRow> sampler_rows() {
       sampler_row("INLAY_SAMPLER_NO_DRY_BREAKERS", effect, [](Sampler& p) { p.flags = INLAY_SAMPLER_NO_DRY_BREAKERS; }, "", broken),
       sampler_row("INLAY_SAMPLER_NO_DRY_BREAKERS", neutral, [](Sampler& p) { p.flags = INLAY_SAMPLER_NO_DRY_BREAKERS; },
                   "nothing without dry_multiplier", repeating),
+      sampler_row("INLAY_SAMPLER_TEMPERATURE_LAST", effect, [](Sampler& p) { p.flags = INLAY_SAMPLER_TEMPERATURE_LAST; }, "",
+                  hot_with([](Sampler& p) { p.min_p = 0.3f; })),
+      sampler_row("INLAY_SAMPLER_TEMPERATURE_LAST", neutral, [](Sampler& p) { p.flags = INLAY_SAMPLER_TEMPERATURE_LAST; }, "Changes nothing with mirostat_tau", mirostat),
+      sampler_row("INLAY_SAMPLER_TEMPERATURE_LAST", neutral, [](Sampler& p) { p.flags = INLAY_SAMPLER_TEMPERATURE_LAST; }, "and without a filter"),
+      {"INLAY_SAMPLER_SPARE_END_TOKENS", effect, [](bool set) {
+         static const inlay_logit_bias end = {kEnd, 50.0f};
+         Sampler sampler = sized<Sampler>();
+         sampler.bias = &end, sampler.n_bias = 1, sampler.presence_penalty = 100;
+         if (set) sampler.flags = INLAY_SAMPLER_SPARE_END_TOKENS;
+         inlay_session_params params = sized<inlay_session_params>();
+         params.sampler = &sampler, params.flags = INLAY_SESSION_IGNORE_END_OF_GENERATION;
+         return drawn(params);
+       }},
+      sampler_row("INLAY_SAMPLER_SPARE_END_TOKENS", neutral, [](Sampler& p) { p.flags = INLAY_SAMPLER_SPARE_END_TOKENS; }, "Changes nothing without penalties"),
       bias_row("token", effect, kBias, kBias + 1),
       bias_row("token", refused, kBias + 3, kBias, "token 320"),
       bias_row("bias", effect, kBias, kBias + 2),

@@ -116,7 +116,8 @@ void check_random(int n_cases, uint64_t seed) {
     const uint64_t size = random() % 100;
     const int32_t n_vocab = size < 30 ? 5 : size < 55 ? 160 : size < 85 ? 2048 : size < 97 ? 32000 : 151936;
     std::vector<Case> cases;
-    for (int i = 0; i < kBatch; ++i) cases.push_back(random_case(n_vocab, features++ % 64, random));
+    for (int i = 0; i < kBatch; ++i, ++features)
+      cases.push_back(random_case(n_vocab, features % 64 + (features / 64 % 2 == 0 ? 0 : kLate), random));
     run_batch(cases, tally);
   }
   const int sure = tally.cases - tally.errors;
@@ -142,7 +143,7 @@ void check_steps(uint64_t seed) {
     for (int round = 0; round < n_rounds; ++round) {
       for (const int a : steps) {
         for (const int b : steps) {
-          const int others = static_cast<int>(random() % 32), all = random() % 8 == 0 ? 0xfff - kMirostat : 0;
+          const int others = static_cast<int>(random() % 32) + (random() % 2 == 0 ? 0 : kLate), all = random() % 8 == 0 ? 0xfff - kMirostat : 0;
           cases.push_back(random_case(n_vocab, kTemperature | a | b | others | all, random));
           if (random() % 4 == 0) cases.push_back(random_case(n_vocab, kTemperature | others, random));
         }

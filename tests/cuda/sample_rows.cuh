@@ -67,6 +67,7 @@ void add_row(Batch& batch, const Case& c) {
     batch.count_tokens.push_back(token);
     batch.count_values.push_back(count);
   }
+  row.temperature_last = has_late_temperature(p) ? 1 : 0;
   if (has_general_steps(p)) {
     row.general = 1;
     row.typical_p = p.typical_p;
@@ -198,6 +199,7 @@ struct PlainSteps {
   }
   void set_temperature() {
     temperature = 1;
+    max = row[*std::max_element(ids.begin(), ids.end(), [&](int32_t a, int32_t b) { return row[a] < row[b]; })];
     double entropy = 0;
     const double sum = total();
     for (const int32_t t : ids) entropy -= weight(t) > 0 ? weight(t) / sum * std::log(weight(t) / sum) : 0;
@@ -248,7 +250,8 @@ int32_t plain_general_draw(const Case& c, std::vector<int32_t> in_rank, const st
   const double max = row[in_rank[0]];
   PlainSteps s = {row, p, nudge * 1e-4, std::move(in_rank), max};
   if (p.top_n_sigma > 0) s.cut_sigma();
-  s.set_temperature();
+  s.temperature = 1;
+  if (!has_late_temperature(p)) s.set_temperature();
   const PhiloxUniforms random = philox_uniforms(p.seed, c.stream, c.position);
   if (p.mirostat_tau > 0) {
     s.cut_surprise(mirostat_mu(p, c.state));
@@ -260,6 +263,7 @@ int32_t plain_general_draw(const Case& c, std::vector<int32_t> in_rank, const st
     if (p.min_p > 0) s.keep([&](int32_t t) { return s.weight(t) >= p.min_p * (1 + s.slack) * largest; });
     if (random.second < p.xtc_probability) s.cut_top_choices();
   }
+  if (has_late_temperature(p)) s.set_temperature();
   std::sort(s.ids.begin(), s.ids.end());
   const double total = s.total();
   std::vector<double> weights;
@@ -290,7 +294,8 @@ int32_t plain_draw(const Case& c, double nudge) {
   if (p.temperature == 0) return ids[0];
   if (has_general_steps(p)) return plain_general_draw(c, ids, row, nudge);
   const double max = row[ids[0]];
-  const auto weight = [&](int32_t t) { return std::exp((row[t] - max) / p.temperature); };
+  double temperature = has_late_temperature(p) ? 1.0 : p.temperature;
+  const auto weight = [&](int32_t t) { return std::exp((row[t] - max) / temperature); };
   if (p.top_k > 0 && ids.size() > static_cast<size_t>(p.top_k)) ids.resize(p.top_k);
   if (p.top_p < 1) {
     double total = 0, sum = 0;
@@ -301,6 +306,7 @@ int32_t plain_draw(const Case& c, double nudge) {
   }
   while (ids.size() > 1 && weight(ids.back()) < p.min_p) ids.pop_back();
   std::sort(ids.begin(), ids.end());
+  temperature = p.temperature;
   double total = 0, sum = 0;
   for (const int32_t t : ids) total += weight(t);
   const double u = philox_uniform(p.seed, c.stream, c.position) + nudge;
@@ -325,7 +331,8 @@ enum Feature {
   kDynamic = 256,
   kXtc = 512,
   kMirostat = 1024,
-  kAdaptive = 2048
+  kAdaptive = 2048,
+  kLate = 4096
 };
 
 template <class T>
@@ -357,6 +364,7 @@ Case random_case(int32_t n_vocab, int features, std::mt19937_64& random) {
   c.logits = random_logits(n_vocab, random);
   SamplerParams& p = c.params;
   if (features & kTemperature) p.temperature = pick(random, {0.05f, 0.3f, 0.8f, 1.0f, 1.7f, 20.0f});
+  if (features & kLate) p.temperature_last = true;
   if (features & kTopK) p.top_k = pick<int32_t>(random, {1, 2, 5, 40, 300, 5000, n_vocab - 1, n_vocab + 7});
   if (features & kTopP) p.top_p = pick(random, {0.02f, 0.5f, 0.9f, 0.95f, 0.9999f});
   if (features & kMinP) p.min_p = pick(random, {1e-6f, 0.05f, 0.5f, 1.0f});

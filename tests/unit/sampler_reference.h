@@ -15,13 +15,14 @@
 namespace inlay::reference {
 
 inline std::vector<double> adjusted(std::span<const float> logits, const SamplerParams& p,
-                                    std::span<const int32_t> history) {
+                                    std::span<const int32_t> history, std::span<const int32_t> spared = {}) {
   std::vector<double> l(logits.begin(), logits.end());
   for (const LogitBias& b : p.bias) l[b.token] += b.bias;
   std::map<int32_t, int> counts;
   const size_t window = p.penalty_window < 0 ? history.size() : std::min<size_t>(p.penalty_window, history.size());
   for (const int32_t t : history.last(window)) ++counts[t];
   for (const auto& [t, n] : counts) {
+    if (p.spare_end_tokens && std::find(spared.begin(), spared.end(), t) != spared.end()) continue;
     l[t] = l[t] > 0 ? l[t] / p.repetition_penalty : l[t] * p.repetition_penalty;
     l[t] -= static_cast<double>(n) * p.frequency_penalty + p.presence_penalty;
   }
@@ -119,15 +120,16 @@ struct Distribution {
 
 // After all steps (temperature > 0), if XTC's chance comes true or not.
 inline Distribution distribution(std::span<const float> logits, const SamplerParams& params,
-                                 std::span<const int32_t> history, const SamplerState& state, bool xtc) {
-  const std::vector<double> l = adjusted(logits, params, history);
+                                 std::span<const int32_t> history, const SamplerState& state, bool xtc, std::span<const int32_t> spared = {}) {
+  const std::vector<double> l = adjusted(logits, params, history, spared);
   Order kept;
   for (size_t i = 0; i < l.size(); ++i) {
     if (std::isfinite(l[i])) kept.push_back(static_cast<int32_t>(i));
   }
   std::stable_sort(kept.begin(), kept.end(), [&](int32_t a, int32_t b) { return l[a] > l[b]; });
   if (params.top_n_sigma > 0) cut_sigma(l, kept, params.top_n_sigma);
-  const Real temperature = temperature_of(l, kept, params);
+  const bool last = params.temperature_last && params.mirostat_tau == 0;
+  Real temperature = last ? 1 : temperature_of(l, kept, params);
   if (params.mirostat_tau > 0) {
     cut_surprise(l, kept, temperature, 2 * Real{params.mirostat_tau} + state.mirostat_drift);
   } else {
@@ -137,6 +139,7 @@ inline Distribution distribution(std::span<const float> logits, const SamplerPar
     if (params.min_p > 0) cut_min_p(l, kept, temperature, params.min_p);
     if (xtc) cut_top_choices(l, kept, temperature, params.xtc_threshold);
   }
+  if (last) temperature = temperature_of(l, kept, params);
   const std::vector<Real> p = softmax(l, kept, temperature);
   std::vector<Real> chances = p;
   if (params.adaptive_target > 0) {

@@ -149,6 +149,14 @@ const Feature kFeatures[] = {
      [](auto& p, auto& r) {
        p.repetition_penalty = one_of(r, {1.3f, 0.8f}), p.frequency_penalty = 0.3f;
      }},
+    {"temperature_last",
+     [](auto& p, auto&) {
+       p.temperature_last = true;
+     }},
+    {"spare_end_tokens",
+     [](auto& p, auto& r) {
+       p.spare_end_tokens = true, p.presence_penalty = one_of(r, {0.5f, 2.0f});
+     }},
     {"top_k",
      [](auto& p, auto& r) {
        p.top_k = one_of(r, {1, 3, 40, 700});
@@ -218,15 +226,16 @@ int count_different(const std::vector<const Feature*>& features, int n_trials, b
     EXPECT_TRUE(validate(params, static_cast<int32_t>(logits.size())).ok());
     const SamplerState state = {.mirostat_drift = one_of(random, {0.0, -0.5, 2.0}),
                                 .adaptive_lead = one_of(random, {0.0, 0.1, -0.2})};
-    std::vector<int32_t> history(random() % 8);
+    std::vector<int32_t> history(random() % 8), spared;
     for (int32_t& t : history) t = static_cast<int32_t>(random() % logits.size());
+    for (int32_t t = 0; t < static_cast<int32_t>(logits.size()); t += 3) spared.push_back(t);
     for (uint64_t position = 0; position < 4; ++position) {
       const bool xtc = xtc_number(params.seed, position) < params.xtc_probability;
-      const reference::Distribution wanted = reference::distribution(logits, params, history, state, xtc);
+      const reference::Distribution wanted = reference::distribution(logits, params, history, state, xtc, spared);
       const int32_t expected = reference::draw(wanted.draw, philox_uniform(params.seed, 5, position));
       SamplerParams given = params;
       if (spoil) given.temperature *= 1.5f;
-      const SampleResult got = draw(logits, given, position, {.state = state}, history);
+      const SampleResult got = draw(logits, given, position, {.state = state, .spared = spared}, history);
       n_different += got.token != expected;
       if (spoil || got.token != expected) continue;
       EXPECT_NEAR(got.p_kept, has_state(params) ? wanted.p[expected] : 0.0, 1e-6);
@@ -253,7 +262,7 @@ TEST(SamplerSteps, AgreeWithTheReferenceAllTogether) {
   EXPECT_EQ(count_different(all, 400, false, random), 0);
   std::swap(all[all.size() - 1], all[all.size() - 2]);  // mirostat last
   EXPECT_EQ(count_different(all, 400, false, random), 0);
-  EXPECT_GT(count_different({&kFeatures[5]}, 40, true, random), 5) << "negative control: another temperature shows";
+  EXPECT_GT(count_different({&kFeatures[7]}, 40, true, random), 5) << "negative control: another temperature shows";
 }
 
 // At the limits of their ranges some token stays, and it is one that the model allows.
@@ -343,6 +352,45 @@ TEST(SamplerSteps, ChanceOfTopChoicesLeavesTheDrawsNumberAlone) {
     n_same += draw(logits, always, position).token == draw(logits, plain, position).token;
   }
   EXPECT_LT(n_same, 150) << "negative control";
+}
+
+// At temperature 3 min-p lets everything through that stands within a factor of exp(3) of the likeliest; behind it the filter sees what the
+// model said.
+TEST(SamplerSteps, TheTemperatureBehindTheFiltersLeavesTheirTokens) {
+  std::vector<float> logits(100, 0.0f);
+  logits[0] = 8, logits[1] = 7.5f;
+  SamplerParams first = {.temperature = 3, .min_p = 0.05f, .seed = 2}, last = first;
+  last.temperature_last = true;
+  int n_first = 0, n_last = 0, n_second = 0;
+  for (uint64_t position = 0; position < 400; ++position) {
+    n_first += draw(logits, first, position).token > 1;
+    n_last += draw(logits, last, position).token > 1;
+    n_second += draw(logits, last, position).token == 1;
+  }
+  EXPECT_GT(n_first, 100);
+  EXPECT_EQ(n_last, 0);
+  EXPECT_NEAR(n_second / 400.0, 1 / (1 + std::exp(0.5 / 3)), 0.08) << "what is kept is drawn by the temperature";
+  // With Mirostat its place does not change.
+  first.mirostat_tau = last.mirostat_tau = 3;
+  for (uint64_t position = 0; position < 50; ++position) EXPECT_EQ(draw(logits, first, position).token, draw(logits, last, position).token);
+}
+
+// XTC may take the likeliest tokens away, and a low temperature then makes much of what is left of the distance to them.
+TEST(SamplerSteps, ALateLowTemperatureSeesWhatIsLeft) {
+  const std::vector<float> logits = {10, 9.5f, 9, 2};
+  const SamplerParams params = {.temperature = 1e-4f, .xtc_probability = 1, .xtc_threshold = 0.15f, .temperature_last = true};
+  for (uint64_t position = 0; position < 20; ++position) EXPECT_EQ(draw(logits, params, position).token, 2);
+}
+
+TEST(SamplerSteps, SparedTokensAreNotPenalised) {
+  const std::vector<float> logits = {3, 2.9f, 0};
+  const std::vector<int32_t> history = {0, 0, 0}, spared = {0};
+  SamplerParams params = {.repetition_penalty = 1.5f};
+  const DrawContext context{.spared = spared};
+  EXPECT_EQ(draw(logits, params, 0, context, history).token, 1) << "nobody asked to spare any";
+  params.spare_end_tokens = true;
+  EXPECT_EQ(draw(logits, params, 0, context, history).token, 0);
+  EXPECT_EQ(draw(logits, params, 0, {}, history).token, 1) << "negative control";
 }
 
 TEST(SamplerSteps, BiasWithDryStandsForTheBias) {

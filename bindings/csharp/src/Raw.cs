@@ -268,6 +268,11 @@ namespace Inlay
         /// <summary>Repetitions that DRY looks for reach across any text. Refused together with dry_breakers; changes
         /// nothing without dry_multiplier.</summary>
         NoDryBreakers = 1,
+        /// <summary>The temperature comes behind the filters, which see the probabilities that the model gave: as llama.cpp
+        /// orders them. Changes nothing with mirostat_tau, and without a filter.</summary>
+        TemperatureLast = 2,
+        /// <summary>Penalties leave the tokens alone that end a generation. Changes nothing without penalties.</summary>
+        SpareEndTokens = 4,
     }
 
     /// <summary>Types of the matrices of a GGUF file that is written, with the numbers of inlay_weight_dtype; FP8's is

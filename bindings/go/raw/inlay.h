@@ -185,6 +185,8 @@ typedef int32_t inlay_weight_dtype;
 // What a sampler does otherwise.
 typedef uint32_t inlay_sampler_flags;
 #define INLAY_SAMPLER_NO_DRY_BREAKERS 1u  // Repetitions that DRY looks for reach across any text. Refused together with dry_breakers; changes nothing without dry_multiplier.
+#define INLAY_SAMPLER_TEMPERATURE_LAST 2u  // The temperature comes behind the filters, which see the probabilities that the model gave: as llama.cpp orders them. Changes nothing with mirostat_tau, and without a filter.
+#define INLAY_SAMPLER_SPARE_END_TOKENS 4u  // Penalties leave the tokens alone that end a generation. Changes nothing without penalties.
 
 // Types of the matrices of a GGUF file that is written, with the numbers of inlay_weight_dtype; FP8's is refused,
 // because no GGUF file has it. Norms and biases are F32 in all. Rows that are no whole blocks of a type get one with

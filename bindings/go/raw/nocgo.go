@@ -401,6 +401,10 @@ type SamplerFlags uint32
 
 const (
 	SamplerNoDryBreakers SamplerFlags = 1
+
+	SamplerTemperatureLast SamplerFlags = 2
+
+	SamplerSpareEndTokens SamplerFlags = 4
 )
 
 type ConvertType int32

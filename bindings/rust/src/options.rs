@@ -74,6 +74,8 @@ setters! {
         dry_allowed_length: u32,
         dry_window: i32,
         no_dry_breakers: bool,
+        temperature_last: bool,
+        spare_end_tokens: bool,
     }
     impl[] SessionOptions {
         sampler: Sampler,
@@ -378,6 +380,11 @@ pub struct Sampler {
     pub dry_breakers: Vec<String>,
     /// Repetitions that DRY looks for reach across any text.
     pub no_dry_breakers: bool,
+    /// The temperature comes behind the filters, which see the probabilities that the model gave: as llama.cpp orders them. Changes
+    /// nothing with `mirostat_tau`, and without a filter.
+    pub temperature_last: bool,
+    /// Penalties leave the tokens alone that end a generation.
+    pub spare_end_tokens: bool,
 }
 
 impl Sampler {
@@ -427,7 +434,9 @@ impl Sampler {
             dry_window: self.dry_window,
             dry_breakers: if breakers.is_empty() { std::ptr::null() } else { breakers.as_ptr() },
             n_dry_breakers: breakers.len(),
-            flags: if self.no_dry_breakers { raw::INLAY_SAMPLER_NO_DRY_BREAKERS } else { 0 },
+            flags: (if self.no_dry_breakers { raw::INLAY_SAMPLER_NO_DRY_BREAKERS } else { 0 })
+                | (if self.temperature_last { raw::INLAY_SAMPLER_TEMPERATURE_LAST } else { 0 })
+                | (if self.spare_end_tokens { raw::INLAY_SAMPLER_SPARE_END_TOKENS } else { 0 }),
             ..Default::default()
         })
     }

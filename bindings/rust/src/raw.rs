@@ -244,6 +244,11 @@ pub type inlay_sampler_flags = u32;
 /// Repetitions that DRY looks for reach across any text. Refused together with dry_breakers; changes nothing without
 /// dry_multiplier.
 pub const INLAY_SAMPLER_NO_DRY_BREAKERS: inlay_sampler_flags = 1;
+/// The temperature comes behind the filters, which see the probabilities that the model gave: as llama.cpp orders
+/// them. Changes nothing with mirostat_tau, and without a filter.
+pub const INLAY_SAMPLER_TEMPERATURE_LAST: inlay_sampler_flags = 2;
+/// Penalties leave the tokens alone that end a generation. Changes nothing without penalties.
+pub const INLAY_SAMPLER_SPARE_END_TOKENS: inlay_sampler_flags = 4;
 
 /// Types of the matrices of a GGUF file that is written, with the numbers of [`inlay_weight_dtype`]; FP8's is
 /// refused, because no GGUF file has it. Norms and biases are F32 in all. Rows that are no whole blocks of a type get

@@ -37,6 +37,11 @@ struct Softmax {
   __device__ double weight(float logit) const { return exp_nonpositive((logit - max) * inverse_temperature); }
 };
 
+// What the filters see, and what is drawn by: another temperature.
+struct Softmaxes {
+  Softmax filter, draw;
+};
+
 __device__ inline Cut every_finite() { return {ordered(-FLT_MAX), kNoLimit}; }
 
 struct One {
@@ -191,11 +196,11 @@ __device__ int first_above(int n, Weight weight, double base, double target) {
   return p.first != kNoLimit ? p.first : p.last_possible;
 }
 
-// Ascending id; candidates below min_p (the largest weight is 1) weigh nothing.
-__device__ inline int32_t draw_candidates(Candidates list, int n, float min_p, double u) {
+// Ascending id, with the filter's weights; candidates below min_p (the largest weight is 1) weigh nothing.
+__device__ inline int32_t draw_candidates(Candidates list, int n, float min_p, const Softmaxes& softmax, double u) {
   double total = 0;
   for (int i = threadIdx.x; i < n; i += kThreads) {
-    if (list.weights[i] < min_p) list.weights[i] = 0;
+    list.weights[i] = list.weights[i] < min_p ? 0.0 : softmax.draw.weight(list.logits[i]);
     total += list.weights[i];
   }
   total = block_reduce(total, Sum{});

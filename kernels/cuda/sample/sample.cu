@@ -80,6 +80,9 @@ __device__ inline bool penalised(const SampleRowParams& p) {
 __device__ inline bool modified(const SampleRowParams& p) { return p.n_bias > 0 || penalised(p); }
 __device__ inline bool filtered(const SampleRowParams& p) { return p.top_k > 0 || p.top_p < 1 || p.min_p > 0; }
 
+// What the filters see.
+__device__ inline double filter_temperature(const SampleRowParams& p) { return p.temperature_last != 0 && filtered(p) ? 1.0 : p.temperature; }
+
 // The sum over the whole row is wanted by the unfiltered draw and by top-p without top-k.
 __device__ inline bool needs_row_sum(const SampleRowParams& p) {
   return p.temperature > 0 && p.general == 0 && p.top_k <= 0 && (p.top_p < 1 || !filtered(p));
@@ -147,7 +150,7 @@ __device__ inline float sum_exp(const Slice& slice, Key max) {
 
 __device__ inline double sum_weights(const Slice& slice, Key max, const SampleRowParams& p) {
   if (max == 0) return 0;
-  const Softmax softmax = {key_logit(max), 1.0 / p.temperature};
+  const Softmax softmax = {key_logit(max), 1.0 / filter_temperature(p)};
   double sum = 0;
 #pragma unroll
   for (int j = 0; j < kPerThread; ++j) sum += softmax.weight(slice.logits[j]);
@@ -201,7 +204,7 @@ __device__ inline void store_part(const SampleRowParams& p, const WarpParts& fou
       warp_reduce(model == 0 ? 0.0f : found.model_sum[lane] * expf(key_logit(model) - key_logit(model_max)), Sum{});
   double row_sum = 0;
   if (needs_row_sum(p) && row_max != 0) {
-    const Softmax softmax = {key_logit(row_max), 1.0 / p.temperature};
+    const Softmax softmax = {key_logit(row_max), 1.0 / filter_temperature(p)};
     row_sum = warp_reduce(row == 0 ? 0.0 : found.row_sum[lane] * softmax.weight(key_logit(row)), Sum{});
   }
   if (lane == 0) *part = {model_max, row_max, row_sum, model_sum};
@@ -249,7 +252,7 @@ __device__ inline Merged merge_parts(const SampleRowParams& p, const Part* parts
   const float scaled = model == 0 ? 0.0f : sum * expf(key_logit(model) - key_logit(m.model_max));
   m.model_sum = warp_reduce(static_cast<double>(scaled), Sum{});
   if (needs_row_sum(p)) {
-    const Softmax softmax = {key_logit(m.row_max), 1.0 / p.temperature};
+    const Softmax softmax = {key_logit(m.row_max), 1.0 / filter_temperature(p)};
     double total = 0;
     for (int i = threadIdx.x % 32; i < n_parts; i += 32) total += part_weight(parts + i, softmax);
     m.row_total = warp_reduce(total, Sum{});
@@ -284,29 +287,30 @@ __device__ inline int32_t draw_unfiltered(const float* row, int64_t n_vocab, con
 __device__ inline uint32_t safe_bar(const SampleRowParams& p, int64_t n_vocab, const Merged& m) {
   if (p.top_k > 0) return lowest_bar();
   const double droppable = p.top_p < 1 ? (1.0 - p.top_p) * m.row_total / static_cast<double>(n_vocab) : p.min_p;
-  const double lowest = key_logit(m.row_max) + p.temperature * log(0.5 * droppable);
+  const double lowest = key_logit(m.row_max) + filter_temperature(p) * log(0.5 * droppable);
   return lowest > -FLT_MAX ? ordered(__double2float_rd(lowest)) : lowest_bar();
 }
 
 // Any number of tokens may be kept.
 __device__ inline int32_t draw_long(const SampleRowParams& p, Candidates list, const GroupedRow& row, const Filters& f,
-                                    const Softmax& softmax) {
+                                    const Softmaxes& softmax) {
   int n = compact(row.logits, nullptr, static_cast<int>(row.n_vocab), {f.bar, kNoLimit}, list);
   if (p.top_k > 0) n = keep_top_k(list, n, p.top_k, f.highest);
-  store_weights(list, n, softmax);
+  store_weights(list, n, softmax.filter);
   if (p.top_p < 1) {
     double total = f.row_total;
     if (p.top_k > 0) total = sum_from(list.logits, n, StoredWeight{list.weights}, 0u);
-    n = keep_top_p(list, n, p.top_p * total, softmax);
+    n = keep_top_p(list, n, p.top_p * total, softmax.filter);
   }
-  return draw_candidates(list, n, p.min_p, f.u);
+  return draw_candidates(list, n, p.min_p, softmax, f.u);
 }
 
 __device__ inline int32_t draw(const SampleRowParams& p, const RowScratch& s, const GroupedRow& row, const Merged& m,
                                SharedList& list) {
-  const Softmax softmax = {key_logit(m.row_max), 1.0 / p.temperature};
+  const double max = key_logit(m.row_max);
+  const Softmaxes softmax = {{max, 1.0 / filter_temperature(p)}, {max, 1.0 / p.temperature}};
   const double u = philox_uniform(p.seed, p.stream, p.position);
-  if (!filtered(p)) return draw_unfiltered(row.logits, row.n_vocab, {s.parts, softmax}, u * m.row_total);
+  if (!filtered(p)) return draw_unfiltered(row.logits, row.n_vocab, {s.parts, softmax.draw}, u * m.row_total);
   const Filters filters = {
       p.top_k, p.top_p, p.min_p, u, m.row_total, safe_bar(p, row.n_vocab, m), static_cast<uint32_t>(m.row_max >> 32)};
   const int32_t token = draw_short(row, filters, softmax, list);

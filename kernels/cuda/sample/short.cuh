@@ -218,14 +218,14 @@ __device__ inline void sort_by_id(SharedList& list, int n) {
 }
 
 // -1: the filters may keep more than a short list.
-__device__ inline int32_t draw_short(const GroupedRow& row, const Filters& f, const Softmax& softmax,
+__device__ inline int32_t draw_short(const GroupedRow& row, const Filters& f, const Softmaxes& softmax,
                                      SharedList& list) {
   bool whole;
   int n = candidates(row, f, list, whole);
   if (n < 0) return -1;
   if (f.top_k > 0 && n > f.top_k) n = f.top_k;
   if (f.top_p < 1) {
-    weigh(list, n, softmax);
+    weigh(list, n, softmax.filter);
     double total = f.row_total;
     if (f.top_k > 0) {
       total = 0;
@@ -239,8 +239,8 @@ __device__ inline int32_t draw_short(const GroupedRow& row, const Filters& f, co
   sort_by_id(list, n);
   double total = 0;
   for (int i = threadIdx.x; i < n; i += kThreads) {
-    const double w = softmax.weight(from_ordered(static_cast<uint32_t>(list.keys[i])));
-    list.weights[i] = w < f.min_p ? 0.0 : w;
+    const float logit = from_ordered(static_cast<uint32_t>(list.keys[i]));
+    list.weights[i] = softmax.filter.weight(logit) < f.min_p ? 0.0 : softmax.draw.weight(logit);
     total += list.weights[i];
   }
   total = block_reduce(total, Sum{});

@@ -184,17 +184,27 @@ __device__ inline Drawn choose(const SampleRowParams& p, Candidates list, int n,
 // `row_max` is the row's largest key; `row` may be list.logits.
 static __device__ __noinline__ Drawn draw_general(const SampleRowParams& p, Candidates list, const float* row,
                                                   int n_vocab, Key row_max) {
-  const double max = key_logit(row_max);
+  double max = key_logit(row_max);
   int n = compact(row, nullptr, n_vocab, every_finite(), list);
   if (p.top_n_sigma > 0) n = keep_within_sigma(list, n, max, p.top_n_sigma);
-  const double temperature = p.dynatemp_range > 0 ? dynamic_temperature(p, list, n, max) : p.temperature;
-  const Softmax softmax = {max, 1.0 / temperature};
+  const auto softmax_of_kept = [&] {
+    const double temperature = p.dynatemp_range > 0 ? dynamic_temperature(p, list, n, max) : p.temperature;
+    return Softmax{max, 1.0 / temperature};
+  };
+  Softmax softmax = p.temperature_last != 0 ? Softmax{max, 1.0} : softmax_of_kept();
   const PhiloxUniforms random = philox_uniforms(p.seed, p.stream, p.position);
   if (p.chooser == Chooser::mirostat) {
     store_weights(list, n, softmax);
     n = keep_surprise(list, n, softmax, p.mirostat_mu, key_token(row_max));
   } else {
     n = filter(p, list, n, softmax, random.second);
+  }
+  if (p.temperature_last != 0) {
+    float largest = -FLT_MAX;  // XTC may have taken the row's
+    for (int i = threadIdx.x; i < n; i += kThreads) largest = fmaxf(largest, list.logits[i]);
+    max = block_reduce(static_cast<double>(largest), Larger{});
+    softmax = softmax_of_kept();
+    store_weights(list, n, softmax);
   }
   return choose(p, list, n, softmax, random.first);
 }

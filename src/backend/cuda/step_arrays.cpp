@@ -190,6 +190,7 @@ Status StepBlock::fill_samples(const StepBatch& batch, int32_t n_logit_rows) {
     out.seed = p.seed;
     out.stream = row.stream;
     out.position = row.position;
+    out.temperature_last = has_late_temperature(p) ? 1 : 0;
     if (has_general_steps(p)) fill_steps(p, row.context.state, out);
     INLAY_TRY(fill_lists(row, out));
   }
@@ -219,8 +220,10 @@ Status StepBlock::fill_lists(const SampleRow& row, cuda::SampleRowParams& out) {
     const int32_t token = first[i];
     size_t end = i;
     while (end < window && first[end] == token) ++end;
-    host_.count_values[n_counts_ + n] = static_cast<int32_t>(end - i);
-    first[n++] = token;
+    if (!row.context.spares(*row.params, token)) {
+      host_.count_values[n_counts_ + n] = static_cast<int32_t>(end - i);
+      first[n++] = token;
+    }
     i = end;
   }
   out.n_counts = n;

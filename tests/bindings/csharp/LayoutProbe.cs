@@ -538,6 +538,8 @@ static unsafe class LayoutProbe
         Constant("INLAY_WEIGHT_Q6_K", (long)WeightDtype.Q6K);
         Enumeration("inlay_sampler_flags", typeof(SamplerFlags));
         Constant("INLAY_SAMPLER_NO_DRY_BREAKERS", (long)SamplerFlags.NoDryBreakers);
+        Constant("INLAY_SAMPLER_TEMPERATURE_LAST", (long)SamplerFlags.TemperatureLast);
+        Constant("INLAY_SAMPLER_SPARE_END_TOKENS", (long)SamplerFlags.SpareEndTokens);
         Enumeration("inlay_convert_type", typeof(ConvertType));
         Constant("INLAY_CONVERT_DEFAULT", (long)ConvertType.Default);
         Constant("INLAY_CONVERT_Q8_0", (long)ConvertType.Q80);

@@ -118,6 +118,8 @@ func main() {
 	constant("INLAY_WEIGHT_Q6_K", int64(raw.WeightQ6K))
 	enum("inlay_sampler_flags", unsafe.Sizeof(raw.SamplerFlags(0)))
 	constant("INLAY_SAMPLER_NO_DRY_BREAKERS", int64(raw.SamplerNoDryBreakers))
+	constant("INLAY_SAMPLER_TEMPERATURE_LAST", int64(raw.SamplerTemperatureLast))
+	constant("INLAY_SAMPLER_SPARE_END_TOKENS", int64(raw.SamplerSpareEndTokens))
 	enum("inlay_convert_type", unsafe.Sizeof(raw.ConvertType(0)))
 	constant("INLAY_CONVERT_DEFAULT", int64(raw.ConvertDefault))
 	constant("INLAY_CONVERT_Q8_0", int64(raw.ConvertQ80))

@@ -122,6 +122,8 @@ fn constants() {
     constant("INLAY_WEIGHT_Q6_K", INLAY_WEIGHT_Q6_K as i64);
     println!("enum inlay_sampler_flags size {}", size_of::<inlay_sampler_flags>());
     constant("INLAY_SAMPLER_NO_DRY_BREAKERS", INLAY_SAMPLER_NO_DRY_BREAKERS as i64);
+    constant("INLAY_SAMPLER_TEMPERATURE_LAST", INLAY_SAMPLER_TEMPERATURE_LAST as i64);
+    constant("INLAY_SAMPLER_SPARE_END_TOKENS", INLAY_SAMPLER_SPARE_END_TOKENS as i64);
     println!("enum inlay_convert_type size {}", size_of::<inlay_convert_type>());
     constant("INLAY_CONVERT_DEFAULT", INLAY_CONVERT_DEFAULT as i64);
     constant("INLAY_CONVERT_Q8_0", INLAY_CONVERT_Q8_0 as i64);
