@@ -15,8 +15,7 @@ class FloatEnvironment {
   // A callback of the host runs with the host's settings.
   class OfHost;
 
-  FloatEnvironment() : outer_(innermost_) {
-    innermost_ = this;
+  FloatEnvironment() {
 #if defined(__x86_64__)
     saved_ = __builtin_ia32_stmxcsr();
     __asm__ volatile("fnstcw %0" : "=m"(control_));
@@ -28,9 +27,10 @@ class FloatEnvironment {
     std::fegetenv(&saved_);
     std::fesetenv(FE_DFL_ENV);
 #endif
+    outer_ = exchange_innermost(this);
   }
   ~FloatEnvironment() {
-    innermost_ = outer_;
+    exchange_innermost(outer_);
 #if defined(__x86_64__)
     __builtin_ia32_ldmxcsr(saved_);
     uint16_t control, status = status_;
@@ -46,8 +46,9 @@ class FloatEnvironment {
   FloatEnvironment& operator=(const FloatEnvironment&) = delete;
 
  private:
-  static inline thread_local const FloatEnvironment* innermost_ = nullptr;
-  const FloatEnvironment* outer_;
+  static const FloatEnvironment* exchange_innermost(const FloatEnvironment* now);  // of the calling thread
+
+  const FloatEnvironment* outer_ = nullptr;
 #if defined(__x86_64__)
   static constexpr unsigned kDefault = 0x1f80;
   static constexpr uint16_t kDefaultControl = 0x37f, kFlags = 0x3f;

@@ -16,6 +16,9 @@
 namespace inlay {
 namespace {
 
+// Here alone, as Pulse's.
+thread_local const HeldFolder* held = nullptr;
+
 #ifdef _WIN32
 
 bool is_separator(char c) { return c == '/' || c == '\\'; }
@@ -79,6 +82,10 @@ std::string_view without_end(std::string_view path) {
 
 }  // namespace
 
+HeldFolder::Use::Use(const HeldFolder* folder) : before_(held) { held = folder; }
+HeldFolder::Use::~Use() { held = before_; }
+const HeldFolder* HeldFolder::used() { return held; }
+
 HeldFolder::HeldFolder(const std::string& path) {
   if (path.empty() || path.find('\0') != std::string::npos) return;
   const auto hold = [this](const std::string& folder) {
@@ -118,16 +125,16 @@ bool HeldFolder::has(const std::string& path, std::string& rest) const {
 
 std::string HeldFolder::place_of(const std::string& path) {
   std::string rest;
-  if (!used_ || used_->place_.empty() || !used_->has(path, rest)) return path;
-  return rest == "." ? used_->place_ : used_->place_ + (is_separator(used_->place_.back()) ? "" : "\\") + rest;
+  if (!held || held->place_.empty() || !held->has(path, rest)) return path;
+  return rest == "." ? held->place_ : held->place_ + (is_separator(held->place_.back()) ? "" : "\\") + rest;
 }
 
 #else
 
 HeldFolder::Place HeldFolder::place_of(const std::string& path) {
   std::string rest;
-  if (!used_ || used_->folder_ < 0 || !used_->has(path, rest)) return {AT_FDCWD, path};
-  return {used_->folder_, rest};
+  if (!held || held->folder_ < 0 || !held->has(path, rest)) return {AT_FDCWD, path};
+  return {held->folder_, rest};
 }
 
 #endif

@@ -23,15 +23,15 @@ class HeldFolder {
   // While one lives, paths of its thread that begin as the folder's are in that folder; null: none are.
   class Use {
    public:
-    explicit Use(const HeldFolder* folder) : before_(used_) { used_ = folder; }
-    ~Use() { used_ = before_; }
+    explicit Use(const HeldFolder* folder);
+    ~Use();
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
 
    private:
     const HeldFolder* const before_;
   };
-  static const HeldFolder* used() { return used_; }  // by the calling thread
+  static const HeldFolder* used();  // by the calling thread
 
   // How the system is to be asked for a path.
 #ifdef _WIN32
@@ -47,8 +47,6 @@ class HeldFolder {
  private:
   // The part of a path behind the folder's; false where it does not begin so.
   bool has(const std::string& path, std::string& rest) const;
-
-  static inline thread_local const HeldFolder* used_ = nullptr;
 
   std::string path_;  // as it was given; empty: the working directory
 #ifdef _WIN32

@@ -19,16 +19,15 @@ class Pulse {
  public:
   using Body = std::function<Status(uint64_t n_bytes)>;
 
-  explicit Pulse(Body body) : body_(std::move(body)), outer_(innermost_) { innermost_ = this; }
-  ~Pulse() { innermost_ = outer_; }
+  explicit Pulse(Body body);
+  ~Pulse();
   Pulse(const Pulse&) = delete;
   Pulse& operator=(const Pulse&) = delete;
 
   // `n_bytes`: read since the last one, of what was to be read. An error ends the work. Nothing on a thread without a pulse.
-  static Status beat(uint64_t n_bytes = 0) { return innermost_ ? innermost_->body_(n_bytes) : Status{}; }
+  static Status beat(uint64_t n_bytes = 0);
 
  private:
-  static inline thread_local Pulse* innermost_ = nullptr;
 
   const Body body_;
   Pulse* const outer_;

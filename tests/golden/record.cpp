@@ -1,8 +1,8 @@
 // Runs seeded programs of calls of the C interface and prints what each call came to, to the bit: events, and a hash of the logits. Two
 // builds that print the same lines behave alike. record.py compares them.
 //
-// Usage: record MODELS [--device cpu|cuda|reference] [--threads N] [--programs N] [--first N] [--flags N]
-//   MODELS: a folder; program i runs on its GGUF file i modulo their number. --flags: of inlay_load_flags.
+// Usage: record MODELS [--device cpu|cuda|reference] [--threads N] [--programs N] [--first N] [--flags N] [--tuning TEXT]
+//   MODELS: a folder; program i runs on its GGUF file i modulo their number. --flags: of inlay_load_flags. --tuning: of inlay_load_params.
 //
 // Numbers of blocks and of units are not printed: they are how, not what.
 #include <algorithm>
@@ -71,6 +71,7 @@ struct Settings {
   inlay_device_kind device = INLAY_DEVICE_CPU;
   int32_t n_threads = 1, n_programs = 300, first = 0;
   uint32_t flags = 0;
+  std::string tuning;
 };
 
 class Program {
@@ -102,6 +103,8 @@ class Program {
     params.max_sessions = random_.chance(50) ? random_.between(1, 6) : random_.between(7, 34);
     params.prefill_chunk = std::array{0, 5, 16, 33}[static_cast<size_t>(random_.below(4))];
     params.flags = settings_.flags;
+    params.tuning = settings_.tuning.data();
+    params.tuning_len = settings_.tuning.size();
     params.log_level = INLAY_LOG_OFF;
     if (random_.chance(25)) {  // a pool that cannot hold all
       auto needs = sized<inlay_memory_info>();
@@ -382,6 +385,7 @@ bool read_option(const std::string& name, const std::string& value, Settings& ou
   if (name == "--programs") return out.n_programs = number, true;
   if (name == "--first") return out.first = number, true;
   if (name == "--flags") return out.flags = static_cast<uint32_t>(number), true;
+  if (name == "--tuning") return out.tuning = value, true;
   if (name != "--device") return false;
   out.device = value == "cuda" ? INLAY_DEVICE_CUDA : value == "reference" ? INLAY_DEVICE_REFERENCE : INLAY_DEVICE_CPU;
   return value == "cuda" || value == "reference" || value == "cpu";
@@ -394,7 +398,7 @@ int main(int argc, char** argv) {
   bool right = argc >= 2 && argc % 2 == 0;
   for (int i = 2; right && i + 1 < argc; i += 2) right = read_option(argv[i], argv[i + 1], settings);
   if (!right) {
-    std::fprintf(stderr, "usage: record MODELS [--device cpu|cuda|reference] [--threads N] [--programs N] [--first N] [--flags N]\n");
+    std::fprintf(stderr, "usage: record MODELS [--device cpu|cuda|reference] [--threads N] [--programs N] [--first N] [--flags N] [--tuning TEXT]\n");
     return 2;
   }
   std::set<std::string> models;

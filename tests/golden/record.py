@@ -3,8 +3,8 @@
 
 usage: record.py BEFORE AFTER MODELS [--runs cpu|cuda] [--programs N] [--before OPTIONS] [--after OPTIONS]
   BEFORE, AFTER        the program `record` of each build
-  --runs               compares these runs (one without options): cpu: 1 and 3 threads, run-ahead; cuda: as loaded, without what a
-                       flag turns off, run-ahead
+  --runs               compares these runs (one without options): cpu: 1 and 3 threads, run-ahead; cuda: as loaded, without the token
+                       kernel, without cuBLAS, run-ahead
   --before, --after    options of one of the two alone
 
 Prints a line for each run, with the first line in which the two differ.
@@ -15,11 +15,11 @@ import shlex
 import subprocess
 import sys
 
-NO_CUBLAS, NO_TOKEN_KERNEL, RUN_AHEAD = 1, 2, 4
+NO_CUBLAS, RUN_AHEAD = 1, 4
 RUNS = {
     None: [[]],
     "cpu": [["--threads", "1"], ["--threads", "3"], ["--flags", str(RUN_AHEAD)]],
-    "cuda": [["--device", "cuda", "--flags", str(flags)] for flags in (0, NO_TOKEN_KERNEL, NO_CUBLAS, RUN_AHEAD)],
+    "cuda": [["--device", "cuda", *options] for options in ([], ["--tuning", "token_kernel=0"], ["--flags", str(NO_CUBLAS)], ["--flags", str(RUN_AHEAD)])],
 }
 
 

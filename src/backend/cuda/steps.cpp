@@ -44,7 +44,9 @@ Result<Ticket> CudaExecutor::begin(const StepBatch& batch, std::span<const StepU
   INLAY_TRY(validate(batch, plan_, config_));
   const ContextScope scope(context_);
   INLAY_TRY(scope.status());
-  const auto open = std::ranges::find_if(blocks_, [](const Block& block) { return static_cast<bool>(block.ticket); });
+  const auto is_open = [](const Block& block) { return static_cast<bool>(block.ticket); };
+  const auto open = std::ranges::find_if(blocks_, is_open);
+  if (std::ranges::all_of(blocks_, is_open)) return error(Code::internal, "%zu tickets are open", kMostTickets);
   if (open == blocks_.end()) {
     if (batch.takes_drawn) return error(Code::internal, "no step is open whose draws could be taken");
     INLAY_TRY(end_failed_step());
