@@ -3,7 +3,6 @@
 
 #include "src/base/format.h"
 #include "src/engine/inspect.h"
-#include "src/engine/long_run.h"
 
 namespace inlay {
 namespace {
@@ -88,9 +87,8 @@ int32_t Comparison::first_over(double nmse_limit) const {
 Result<Comparison> compare_engines(Engine& a, Engine& b, std::span<const int32_t> tokens) {
   if (tokens.empty()) return error(Code::invalid_argument, "no tokens to compare with");
   INLAY_TRY(check_plans(a.plan(), b.plan()));
-  const Engine::LongRun run_of_a(a), run_of_b(b);
-  INLAY_TRY(run_of_a.status());
-  INLAY_TRY(run_of_b.status());
+  INLAY_TRY(a.check_not_in_slices());
+  INLAY_TRY(b.check_not_in_slices());
   INLAY_ASSIGN(const std::shared_ptr<Session> in_a, a.create_session({}));
   INLAY_ASSIGN(const std::shared_ptr<Session> in_b, b.create_session({}));
   const auto n_prompt = static_cast<int32_t>(tokens.size()) - 1;

@@ -44,11 +44,6 @@ Status Decoder::slice(std::span<Session* const> sessions, int32_t max_units, std
   if (step_.is_pending) {
     INLAY_TRY(check_slices_of(sessions));
   } else {
-    if (engine_.n_long_runs_ > 0) {
-      return error(
-          Code::busy,
-          "another thread's call of several steps, as a prefill, is under way: no step in slices can begin between them");
-    }
     const auto most = static_cast<size_t>(engine_.backend_->max_sequences_in_units());
     if (sessions.size() > most) {
       return error(Code::invalid_argument, "the decode step in slices has %zu sessions, expected at most %zu on this device",
@@ -102,6 +97,7 @@ void Decoder::end_slices() {
   step_.sessions.clear();
   step_.events.clear();
   step_.is_pending = false;
+  engine_.owes_turn_ = engine_.n_waiting_ > 0;
 }
 
 Status Decoder::check_step(std::span<Session* const> sessions) const {

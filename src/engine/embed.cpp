@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "src/engine/engine.h"
-#include "src/engine/long_run.h"
 #include "src/engine/text_group.h"
 
 namespace inlay {
@@ -104,8 +103,7 @@ Status embed(Engine& engine, std::span<const std::span<const int32_t>> texts, co
   } else {
     INLAY_ASSIGN(pooling, pooling_of(engine));
   }
-  const Engine::LongRun run(engine);
-  INLAY_TRY(run.status());
+  INLAY_TRY(engine.check_not_in_slices());
   const size_t d_model = engine.output_norm().size(), width = embedding_width(engine, options);
   const EmbeddingRules* rules = options.pooling ? nullptr : &engine.embedding_rules();
   uint64_t n_done = 0, n_total = 0;

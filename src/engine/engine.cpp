@@ -21,6 +21,11 @@ Status Engine::check_tokens(std::span<const int32_t> tokens) const {
   return {};
 }
 
+Status Engine::check_not_in_slices() const {
+  const std::lock_guard lock(mutex_);
+  return check_idle();
+}
+
 Status Engine::check_idle() const {
   INLAY_TRY(lost_.status());
   return decoder_.check_idle();
@@ -65,13 +70,13 @@ Status Engine::decode_slice(std::span<Session* const> sessions, int32_t max_unit
   units_left = 0;
   if (max_units < 0) return error(Code::invalid_argument, "max_units is %d, expected 0 or more", max_units);
   INLAY_TRY(check_room_for_events(sessions.size(), events.size()));
-  const Turn turn(*this);
+  const SliceTurn turn(*this);
   return decoder_.slice(sessions, max_units, events, units_left);
 }
 
 Status Engine::decode_slice(StepCaller& caller, int32_t max_units, int32_t& units_left) {
   units_left = 0;
-  const Turn turn(*this);
+  const SliceTurn turn(*this);
   const size_t n = name_sessions(caller);
   const std::span<Session* const> sessions = std::span(called_.sessions).first(n);
   const std::span<StepEvent> events = std::span(called_.events).first(n);
@@ -92,8 +97,7 @@ size_t Engine::n_ahead() const {
 
 Result<double> Engine::run_inspected(Session& session, std::span<const int32_t> tokens, int32_t n_past,
                                      Inspection inspection) {
-  const Turn turn(*this);
-  INLAY_TRY(check_idle());
+  const LongTurn turn(*this);
   const auto n_all = static_cast<int32_t>(tokens.size()), n = n_all - n_past;
   INLAY_TRY(check_tokens(tokens));
   if (n_all > info_.n_context) {
@@ -119,7 +123,7 @@ Result<double> Engine::run_inspected(Session& session, std::span<const int32_t> 
 }
 
 Status Engine::run_layers(std::span<const LayersRun> runs, RowValues asked, const StepResults& results) {
-  const Turn turn(*this);
+  const LongTurn turn(*this);
   step_.clear();
   for (const LayersRun& run : runs) {
     Sequence& seq = run.session->seq_;

@@ -111,7 +111,8 @@ class Session {
   Session(std::shared_ptr<Engine> engine, const SessionOptions& options);
 
   Status check_not_in_slices() const;
-  bool take_cancel();       // whether there is a request for the end of this generation, which is spent by it
+  bool is_cancelled() const;  // whether there is a request for the end of this generation
+  bool take_cancel();         // the same; it is spent by this
   void begin_generation();  // its number is one more than the last one's
   void publish();           // makes the figures of info() visible to other threads; the engine's mutex is held
   Status check_room(size_t n_new_tokens) const;
@@ -191,6 +192,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Status run_layers(std::span<const LayersRun> runs, RowValues asked, const StepResults& results);
   // Makes the tokens, which passed check_tokens(), those of an empty session, and takes what its cache needs; nothing is run.
   Status place_tokens(Session& session, std::span<const int32_t> tokens);
+  // INVALID_STATE while a step in slices is pending: what a call of several steps is told. One that comes while such a call is under way lets it
+  // wait.
+  Status check_not_in_slices() const;
   // Whether the model can run them: whether its embedding has their rows.
   Status check_tokens(std::span<const int32_t> tokens) const;
   const std::vector<float>& output_norm() const { return output_norm_; }  // weights of the norm before the head
@@ -201,8 +205,6 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   Result<std::shared_ptr<Session>> create_session(const SessionOptions& options);
   size_t n_ahead() const;  // sessions whose next token was begun before it is asked for: for tests
-
-  class LongRun;  // long_run.h
 
   // One token for every session that can have one; events[i] belongs to sessions[i]. The status is that of the first
   // event that has an error, or of the step itself: then no session changed.
@@ -233,7 +235,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   static Result<std::shared_ptr<Engine>> assemble(Result<Checkpoint> checkpoint, const EngineOptions& options, LoadTimes& times,
                                                   ProgressReport& report);
 
-  class Turn;  // turn.h
+  class Turn;      // turn.h
+  class LongTurn;   // likewise
+  class SliceTurn;  // likewise
 
   // Those that say "locked" need mutex_ held; those that say "in turn" a Turn.
   Status check_idle() const;                                                                       // locked: neither a lost device nor a step in slices
@@ -263,7 +267,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Decoder decoder_;
   OpenStep step_;  // of run_whole()'s callers
   CalledStep called_;
-  int32_t n_long_runs_ = 0;  // prefills and the like under way, between whose steps turn_ is free
+  int32_t n_waiting_ = 0;    // calls of several steps that wait until the step in slices that is pending has ended
+  bool owes_turn_ = false;   // it has: they come before the next one
   EngineStats stats_;
   std::vector<Profile> profiles_;
 };

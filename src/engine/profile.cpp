@@ -2,7 +2,6 @@
 
 #include "src/backend/host_buffers.h"
 #include "src/engine/inspect.h"
-#include "src/engine/long_run.h"
 
 namespace inlay {
 namespace {
@@ -87,8 +86,7 @@ Result<Profile> profile_step(Engine& engine, const ProfileRequest& r) {
       .device = engine.backend().description(), .n_tokens = r.n_tokens, .n_past = r.n_past, .n_repetitions = n};
   profile.ops = priced_ops(engine.plan(), r, config.kv_dtype);
 
-  const Engine::LongRun run(engine);
-  INLAY_TRY(run.status());
+  INLAY_TRY(engine.check_not_in_slices());
   INLAY_ASSIGN(const std::shared_ptr<Session> session, engine.create_session({}));
   const std::vector<int32_t> tokens = mixed_tokens(r.n_past + r.n_tokens, engine.spec().n_vocab);
   size_t n_done = 0;

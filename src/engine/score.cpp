@@ -6,7 +6,6 @@
 
 #include "src/base/thread_pool.h"
 #include "src/engine/engine.h"
-#include "src/engine/long_run.h"
 #include "src/engine/text_group.h"
 #include "src/sampler/row.h"
 
@@ -167,13 +166,8 @@ Status score(Engine& engine, std::span<const std::span<const int32_t>> texts, co
     if (text.size() > static_cast<size_t>(options.n_given)) jobs.push_back({text, first});
     first += text.size();
   }
-  const Engine::LongRun run(engine);
-  INLAY_TRY(run.status());
-  std::optional<Engine::LongRun> other_run;
-  if (options.against) {
-    other_run.emplace(*options.against);
-    INLAY_TRY(of_other(other_run->status()));
-  }
+  INLAY_TRY(engine.check_not_in_slices());
+  if (options.against) INLAY_TRY(of_other(options.against->check_not_in_slices()));
   return Scoring(engine, options, scores, top).run(jobs);
 }
 

@@ -2,7 +2,6 @@
 
 #include "src/base/format.h"
 #include "src/engine/engine.h"
-#include "src/engine/long_run.h"
 #include "src/engine/turn.h"
 
 namespace inlay {
@@ -44,6 +43,10 @@ bool Session::take_cancel() {
   if (cancelled_.exchange(false, std::memory_order_relaxed)) return true;
   uint64_t number = generation_;
   return number > 0 && cancelled_generation_.compare_exchange_strong(number, 0, std::memory_order_relaxed);
+}
+
+bool Session::is_cancelled() const {
+  return cancelled_.load(std::memory_order_relaxed) || (generation_ > 0 && cancelled_generation_.load(std::memory_order_relaxed) == generation_);
 }
 
 void Session::begin_generation() {
@@ -115,8 +118,7 @@ Status Session::prefill(std::span<const int32_t> tokens, size_t& n_done) {
   INLAY_TRY(engine_->check_tokens(tokens));
   INLAY_TRY(check_room(tokens.size()));
   const size_t n_before = seq_.tokens.size();
-  const Engine::LongRun run(*engine_);
-  INLAY_TRY(run.status());
+  INLAY_TRY(engine_->check_not_in_slices());
   {
     const Engine::Turn turn(*engine_);
     INLAY_TRY(engine_->decoder_.drop_left());  // before the blocks are taken, some of which it would give back
@@ -146,8 +148,10 @@ Status Session::prefill(std::span<const int32_t> tokens, size_t& n_done) {
   return status;
 }
 
+// Nothing where a request to cancel came while it waited.
 Status Session::prefill_chunk() {
-  const Engine::Turn turn(*engine_);
+  const Engine::LongTurn turn(*engine_, [this] { return is_cancelled(); });
+  if (!turn.is_idle()) return {};
   OpenStep& step = engine_->step_;
   step.clear();
   step.works.push_back(work_of(seq_, seq_.n_computed, std::min(seq_.n_tokens(), seq_.n_computed + engine_->prefill_chunk_)));

@@ -1,6 +1,9 @@
 // The locks of calls that compute. Others take Engine::mutex_ alone, and wait for moments; it is free while the device computes: Computing.
 #pragma once
 
+#include <chrono>
+#include <thread>
+
 #include "src/engine/engine.h"
 
 namespace inlay {
@@ -8,13 +11,60 @@ namespace inlay {
 // The calling thread's turn to compute, with the engine's mutex.
 class Engine::Turn {
  public:
-  explicit Turn(const Engine& engine) : turn_(engine.turn_), lock_(engine.mutex_) {}
+  explicit Turn(const Engine& engine) : engine_(engine) { take(); }
+  ~Turn() { leave(); }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
+ protected:
+  void take() {
+    engine_.turn_.lock();
+    engine_.mutex_.lock();
+  }
+  void leave() {
+    engine_.mutex_.unlock();
+    engine_.turn_.unlock();
+  }
+  // Lets others have theirs.
+  void pause(std::chrono::microseconds time) {
+    leave();
+    std::this_thread::sleep_for(time);
+    take();
+  }
+
  private:
-  const std::lock_guard<TurnMutex> turn_;
-  const std::lock_guard<Mutex> lock_;
+  const Engine& engine_;
+};
+
+// The turn of a step of a call that has several. Where a step in slices is pending, which another thread has begun since, it waits for its end,
+// or until `gives_up()`: then the engine is not idle.
+class Engine::LongTurn : private Turn {
+ public:
+  template <class GivesUp>
+  LongTurn(Engine& engine, const GivesUp& gives_up) : Turn(engine) {
+    if (is_idle_ = engine.decoder_.check_idle().ok(); is_idle_) return;
+    ++engine.n_waiting_;
+    while (!is_idle_ && !gives_up()) {
+      pause(std::chrono::milliseconds(1));
+      is_idle_ = engine.decoder_.check_idle().ok();
+    }
+    --engine.n_waiting_;
+    engine.owes_turn_ = false;
+  }
+  explicit LongTurn(Engine& engine) : LongTurn(engine, [] { return false; }) {}
+
+  bool is_idle() const { return is_idle_; }
+
+ private:
+  bool is_idle_ = false;
+};
+
+// The turn of a slice. A step does not begin before a step of those who have waited for the end of the last one.
+class Engine::SliceTurn : private Turn {
+ public:
+  explicit SliceTurn(Engine& engine) : Turn(engine) {
+    while (engine.owes_turn_ && engine.n_waiting_ > 0) pause(std::chrono::microseconds(200));
+  }
 };
 
 }  // namespace inlay

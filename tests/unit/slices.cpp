@@ -1,14 +1,14 @@
 // Decode steps in slices: what they come to, what they refuse meanwhile, and what is left of one that is given up.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cmath>
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 
 #include "src/engine/embed.h"
 #include "src/engine/engine.h"
+#include "src/engine/inspect.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/support/compare.h"
 #include "tests/support/engine_sessions.h"
@@ -139,7 +139,7 @@ TEST_P(Slices, APendingStepRefusesOtherWork) {
   const std::vector<int32_t> text = prompt(5);
   const std::span<const int32_t> texts[] = {text};
   refused(embed(*engine_, texts, {.pooling = Pooling::mean}, vector), "embed");
-  refused(engine_->run_inspected(*other, other->tokens(), 20, {}).status(), "profile");
+  refused(profile_step(*engine_, {}).status(), "profile");
 
   // What does not compute goes on.
   EXPECT_EQ(s->info().n_tokens, 21);
@@ -276,50 +276,48 @@ TEST_P(Slices, WrongArgumentsAreRefusedAndChangeNothing) {
   EXPECT_TRUE(a->truncate(20).ok()) << "no step is pending";
 }
 
-// A prefill whose chunks leave the engine free between them: a step cannot begin there, and is told so at once.
-TEST_P(Slices, NoStepBeginsWithinAPrefill) {
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool running = false, stop = false;
-  engine_ = load({.n_context = 4096, .max_sessions = 2, .n_threads = 2, .prefill_chunk = 1});
+// A prefill whose chunks leave the engine free between them: a step in slices may begin there, and the prefill goes on when it has ended,
+// before the next one begins.
+TEST_P(Slices, APrefillUnderWayWaitsForTheirEnd) {
+  engine_ = load({.n_context = 4096, .max_sessions = 3, .n_threads = 2, .prefill_chunk = 1});
   ASSERT_NE(engine_, nullptr);
-  const auto s = begun(3, 4), long_one = session();
-  step(*s);
+  const auto s = begun(3, 4), twin = begun(3, 4), long_one = session();
+  step(*s), step(*twin);
   Session* one[] = {s.get()};
   StepEvent event;
-  int32_t left = -1;
+  std::atomic<bool> is_over{false};
   std::thread other([&] {
-    for (bool done = false; !done;) {
-      size_t n_done = 0;
-      const Status status = long_one->prefill(prompt(300), n_done);
-      EXPECT_TRUE(status.ok() || n_done == 0) << "refused in the middle: " << status.message;
-      EXPECT_TRUE(long_one->truncate(0).ok());
-      const std::lock_guard lock(mutex);
-      running = true;
-      changed.notify_all();
-      done = stop;
-    }
+    size_t n_done = 0;
+    EXPECT_TRUE(long_one->prefill(prompt(300), n_done).ok());
+    EXPECT_EQ(n_done, 300u);
+    is_over = true;
   });
-  {
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return running; });
-  }
-  int n_busy = 0;
-  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(900);
-  while (n_busy == 0 && std::chrono::steady_clock::now() < patience) {
-    const Status status = engine_->decode_slice(one, 0, {&event, 1}, left);
-    if (status.code == Code::busy) ++n_busy;
-    if (status.ok()) {
-      EXPECT_TRUE(engine_->decode_abandon(one).ok());
-    }
-  }
-  {
-    const std::lock_guard lock(mutex);
-    stop = true;
+  // Slice behind slice, with no pause of which a prefill could make use.
+  int n_beside = 0;
+  for (int i = 0; i < 60; ++i) {
+    const bool was_over = is_over;
+    for (int32_t left = 1; left > 0;) left = slice(one, 1, {&event, 1});
+    EXPECT_EQ(event.sample.token, step(*twin).sample.token) << i;
+    n_beside += was_over ? 0 : 1;
   }
   other.join();
-  EXPECT_EQ(n_busy, 1);
-  EXPECT_GT(slice(one, 1, {&event, 1}), 0) << "the prefill is over";
+  EXPECT_GT(n_beside, 0) << "negative control: the prefill was under way";
+
+  // One that waits is cancelled as any other.
+  ASSERT_TRUE(long_one->truncate(0).ok());
+  std::atomic<bool> has_begun{false};
+  Status cancelled;
+  size_t n_done = 0;
+  std::thread waiting([&] {
+    has_begun = true;
+    cancelled = long_one->prefill(prompt(3000), n_done);
+  });
+  while (!has_begun || engine_->n_asking() == 0) std::this_thread::yield();
+  ASSERT_GT(slice(one, 1, {&event, 1}), 0);
+  long_one->cancel();
+  waiting.join();
+  EXPECT_TRUE(cancelled.code == Code::cancelled || cancelled.code == Code::invalid_state) << cancelled.message;
+  EXPECT_EQ(slice(one, 1 << 20, {&event, 1}), 0);
 }
 
 TEST_P(Slices, AllocateNothingAfterWarmUp) {
