@@ -221,6 +221,48 @@ TEST_P(Windows, TruncationRunsAgainWhatHasLeftTheWindow) {
   EXPECT_EQ(engine_->stats().n_prefill_tokens, n_run + 109 + 200);
 }
 
+// In units as the step itself, so that no slice takes longer than its units do.
+TEST_P(Windows, WhatHasLeftTheWindowIsRunAgainInSlices) {
+  const std::vector<int32_t> sequence = tokens(298);
+  const auto begun = [&] {
+    auto s = session();
+    EXPECT_TRUE(prefill(*s, sequence).ok());
+    EXPECT_TRUE(s->truncate(110).ok());
+    return s;
+  };
+  const auto sliced = begun(), whole = begun(), other = session();
+  ASSERT_TRUE(prefill(*other, tokens(30, 99)).ok());
+  StepEvent wanted, events[2];
+  Session* one[] = {whole.get()};
+  ASSERT_TRUE(engine_->decode_step(one, {&wanted, 1}).ok());
+
+  const auto step = step_units(engine_->plan());
+  const auto n_step = static_cast<int32_t>(step.size());
+  const auto n_layers = static_cast<int32_t>(std::ranges::count_if(step, [&](const StepUnit& unit) { return unit.end_op <= engine_->plan().last_layer_op() + 1; }));
+  const int32_t n_again = (109 + kChunk - 1) / kChunk * n_layers;
+  Session* both[] = {sliced.get(), other.get()};
+  int32_t left = -1;
+  ASSERT_TRUE(engine_->decode_slice(both, 0, events, left).ok());
+  ASSERT_EQ(left, n_again + n_step);
+  // Given up in the middle it begins anew behind the chunks that have ended.
+  ASSERT_TRUE(engine_->decode_slice(both, n_layers + 1, events, left).ok());
+  ASSERT_EQ(left, n_again + n_step - n_layers - 1);
+  ASSERT_TRUE(engine_->decode_abandon(both).ok());
+  ASSERT_TRUE(engine_->decode_slice(both, 0, events, left).ok());
+  ASSERT_EQ(left, n_again + n_step - n_layers);
+  while (left > 0) {
+    const int32_t before = left;
+    ASSERT_TRUE(engine_->decode_slice(both, 1, events, left).ok());
+    EXPECT_EQ(left, before - 1);
+  }
+  EXPECT_EQ(events[0].sample.token, wanted.sample.token);
+  EXPECT_GE(events[1].sample.token, 0);
+  std::vector<float> got(static_cast<size_t>(engine_->spec().n_vocab)), right = got, others = got;
+  ASSERT_TRUE(sliced->copy_logits(got).ok() && whole->copy_logits(right).ok() && other->copy_logits(others).ok());
+  EXPECT_TRUE(test::same_bits(got, right));
+  EXPECT_FALSE(test::same_bits(got, others)) << "negative control";
+}
+
 TEST_P(Windows, ForksGoOnByThemselves) {
   const std::vector<int32_t> sequence = tokens(kPrompt + 60);
   std::vector<int32_t> of_child = tokens(kPrompt + 60, 777);
