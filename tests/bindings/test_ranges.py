@@ -118,7 +118,7 @@ def normal(text):
 
 def rust_docs():
     """The documentation of each field of the options, and its type, by the C struct and the Rust field."""
-    text = (ROOT / "bindings/rust/src/options.rs").read_text(encoding="utf-8")
+    text = "".join((ROOT / f"bindings/rust/src/{name}.rs").read_text(encoding="utf-8") for name in ("options", "sampler"))
     structs = {"LoadOptions": "load", "Sampler": "sampler", "SessionOptions": "session", "ProfileOptions": "profile", "ConvertOptions": "convert",
                "ScoreOptions": "score"}
     for name, c in structs.items():

@@ -1994,11 +1994,11 @@ namespace Inlay.Raw
         }
 
         /// <summary>Runs a part of a decode step, for hosts that give the model a little time in every frame. The first
-        /// call begins the step, the next ones go on, until `*units_left` is 0: then events and status are those of
-        /// inlay_decode_step, bit for bit. What a unit is is the engine's affair, and steps differ in their number; those
-        /// of one step take about the same time. While a step is pending, calls that compute on the engine return
-        /// INVALID_STATE, and of its sessions those that fork, change the sequence or set a sampler; later minors may
-        /// refuse fewer. Freeing one of the sessions drops it.</summary>
+        /// call begins it, the next ones go on, until `*units_left` is 0: then events and status are those of
+        /// inlay_decode_step, bit for bit. Units take about the same time, but for what a truncation has left to be run
+        /// first. Meanwhile calls that compute on the engine (those under way on other threads wait), and those that fork
+        /// its sessions, change them or set a sampler, return INVALID_STATE; later minors may refuse fewer. Freeing one of
+        /// the sessions drops the step.</summary>
         /// <param name="sessions">The sessions; of a pending step those that it began with, in their order.</param>
         /// <param name="n_sessions">At least 1; at most 64 on a GPU.</param>
         /// <param name="max_units">Most units to run now. 0 begins a step, if none is pending, and tells its units.</param>
@@ -2007,9 +2007,9 @@ namespace Inlay.Raw
         /// <param name="units_left">Units that the step still has; 0: it has ended, or the call failed.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: exclusive(sessions). Blocks: on the device for max_units units; waits for other calls that
-        /// compute on the engine. Between the chunks of another thread's prefill no step begins: BUSY. Ownership: Events
-        /// are copies. On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own
-        /// status. Errors: KV_FULL, INVALID_STATE, BUSY, FORMAT, DEVICE_LOST. Since: 1.2.</remarks>
+        /// compute on the engine, of a prefill for one chunk. Ownership: Events are copies. On error: Wrong arguments:
+        /// nothing happened, events are untouched. Otherwise each event has its own status. Errors: KV_FULL, INVALID_STATE,
+        /// BUSY, FORMAT, DEVICE_LOST. Since: 1.2.</remarks>
         public Status inlay_decode_slice(IntPtr* sessions, UIntPtr n_sessions, int max_units, inlay_event* events, UIntPtr event_stride, int* units_left, inlay_error* err)
         {
             if (_inlay_decode_slice == null) return Older.Refuse("inlay_decode_slice", "1.2", err);

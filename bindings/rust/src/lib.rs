@@ -52,6 +52,7 @@ mod queue;
 #[allow(clippy::missing_errors_doc)] // its functions name their errors in the C API's way
 #[rustfmt::skip]
 pub mod raw;
+mod sampler;
 mod session;
 mod steps;
 mod texts;
@@ -72,9 +73,10 @@ pub use info::{
 };
 pub use library::Library;
 pub use options::{
-    ChatEnd, ConvertOptions, EmbedOptions, GenerateOptions, LoadOptions, LogitBias, ProfileOptions, Prompt, Sampler,
-    ScoreOptions, SessionOptions, TokenizeOptions,
+    ChatEnd, ConvertOptions, EmbedOptions, GenerateOptions, LoadOptions, ProfileOptions, Prompt, ScoreOptions,
+    SessionOptions, TokenizeOptions,
 };
+pub use sampler::{LogitBias, Sampler};
 pub use session::Session;
 
 /// Number of a vocabulary entry.

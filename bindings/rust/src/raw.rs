@@ -1781,15 +1781,15 @@ pub struct Functions {
     /// - `view`: Where they are.
     pub inlay_session_view_logits: unsafe extern "C" fn(session: *mut inlay_session, view: *mut inlay_logits, err: *mut inlay_error) -> inlay_status,
     /// Runs a part of a decode step, for hosts that give the model a little time in every frame. The first call
-    /// begins the step, the next ones go on, until `*units_left` is 0: then events and status are those of
-    /// [`inlay_decode_step`](Functions::inlay_decode_step), bit for bit. What a unit is is the engine's affair, and
-    /// steps differ in their number; those of one step take about the same time. While a step is pending, calls that
-    /// compute on the engine return INVALID_STATE, and of its sessions those that fork, change the sequence or set a
-    /// sampler; later minors may refuse fewer. Freeing one of the sessions drops it.
+    /// begins it, the next ones go on, until `*units_left` is 0: then events and status are those of
+    /// [`inlay_decode_step`](Functions::inlay_decode_step), bit for bit. Units take about the same time, but for what
+    /// a truncation has left to be run first. Meanwhile calls that compute on the engine (those under way on other
+    /// threads wait), and those that fork its sessions, change them or set a sampler, return INVALID_STATE; later
+    /// minors may refuse fewer. Freeing one of the sessions drops the step.
     ///
     /// - Thread: exclusive(sessions).
-    /// - Blocks: on the device for max_units units; waits for other calls that compute on the engine. Between the
-    ///   chunks of another thread's prefill no step begins: BUSY.
+    /// - Blocks: on the device for max_units units; waits for other calls that compute on the engine, of a prefill
+    ///   for one chunk.
     /// - Ownership: Events are copies.
     /// - On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
     /// - Errors: KV_FULL, INVALID_STATE, BUSY, FORMAT, DEVICE_LOST.
