@@ -533,7 +533,7 @@ TEST(HfFolder, WrongTensorsAreRefusedByName) {
       {[&](auto& t) {
          t.push_back({"model.layers.1.mlp.gate_proj.bias", {48}});
        },
-       Code::unsupported, "model.layers.1.mlp.gate_proj.bias is not part of a llama model"},
+       Code::unsupported, "mlp_bias of config.json is not given, which means false, and transformers would leave out the tensor 'model.layers.1.mlp.gate_proj.bias'"},
       {[&](auto& t) {
          t.push_back({"model.layers.2.mlp.up_proj.weight", {48, 32}});
        },
