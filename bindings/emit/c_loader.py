@@ -25,6 +25,7 @@ HEAD = """\
 #ifndef WIN32_LEAN_AND_MEAN
 #define WIN32_LEAN_AND_MEAN
 #endif
+#include <stdlib.h>
 #include <windows.h>
 #else
 #include <dlfcn.h>
@@ -34,10 +35,16 @@ HEAD = """\
 BODY = """\
 #ifdef _WIN32
 static inline void* inlay_dl_library_open(const char* path, char* message, size_t n) {
-  wchar_t wide[1024];
   HMODULE library = NULL;
-  if (MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, 1024) > 0) library = LoadLibraryW(wide);
-  if (!library) snprintf(message, n, "cannot load %s: error %lu", path, (unsigned long)GetLastError());
+  const int n_wide = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, NULL, 0);
+  DWORD error = n_wide > 0 ? ERROR_NOT_ENOUGH_MEMORY : GetLastError();
+  wchar_t* wide = n_wide > 0 ? (wchar_t*)malloc((size_t)n_wide * sizeof *wide) : NULL;
+  if (wide) {
+    if (MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, n_wide) > 0) library = LoadLibraryW(wide);
+    error = GetLastError();
+    free(wide);
+  }
+  if (!library) snprintf(message, n, "cannot load %s: error %lu", path, (unsigned long)error);
   return (void*)library;
 }
 static inline void inlay_dl_library_close(void* library) { FreeLibrary((HMODULE)library); }

@@ -47,6 +47,16 @@ std::string Conversation::messages(size_t first, const char* between) const {
 
 std::string Conversation::as_json() const { return messages(0, ",\n ") + "\n"; }
 
+void Conversation::set(const Messages& messages) {
+  clear();
+  form_.system = messages.system;
+  for (const Messages::Turn& turn : messages.turns) {
+    Said said = {.line = turn.line, .answer = turn.answer, .answered = true};
+    if (!form_.has_template) said.drawn = tokenize(engine_, turn.answer, INLAY_TOKENIZE_NO_BOS_EOS);
+    turns_.push_back(std::move(said));
+  }
+}
+
 // `refused`: set where the template refuses the messages; then there are no tokens.
 std::vector<int32_t> Conversation::render(size_t first, std::string& refused) const {
   std::vector<int32_t> tokens;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "examples/cli/generate.h"
+#include "examples/cli/messages.h"
 #include "include/capi/inlay.h"
 
 namespace inlay::cli {
@@ -46,13 +47,15 @@ class Conversation {
   void set_system(const std::string& text) { form_.system = text; }
   // All that was said, dropped turns too: a JSON array of messages, one a line.
   std::string as_json() const;
+  // Of what as_json() wrote, in the place of what was said. The answers' tokens are those of their text.
+  void set(const Messages& messages);
 
  private:
   struct Said {
     std::string line;
     std::string answer = {};
     bool answered = false;
-    std::vector<int32_t> drawn = {};  // as far as the session holds it
+    std::vector<int32_t> drawn = {};  // the answer's, as far as the session held it
   };
   std::string messages(size_t first, const char* between) const;
   std::vector<int32_t> render(size_t first, std::string& refused) const;

@@ -62,6 +62,30 @@ void save(Conversation& conversation, const std::string& path) {
   say(written ? "the conversation is in " + path : "cannot write " + path + ": " + std::strerror(errno));
 }
 
+constexpr size_t kMostLoadedBytes = 64 << 20;
+
+void load(Conversation& conversation, const std::string& path) {
+  if (path.empty()) return say("/load needs the name of a file that /save wrote");
+  const std::string cannot = "cannot load " + path + ": ";
+  std::FILE* file = open_file(path, 'r');
+  if (!file) return say(cannot + std::strerror(errno));
+  std::string text;
+  char buffer[1 << 16];
+  for (size_t n; text.size() <= kMostLoadedBytes && (n = std::fread(buffer, 1, sizeof buffer, file)) > 0;) text.append(buffer, n);
+  const int failed = std::ferror(file) != 0 ? errno : 0;
+  std::fclose(file);
+  if (failed != 0) return say(cannot + std::strerror(failed));
+  if (text.size() > kMostLoadedBytes) return say(cannot + "it is larger than " + std::to_string(kMostLoadedBytes >> 20) + " MiB");
+  Messages messages;
+  std::string reason;
+  if (!read_messages(text, messages, reason)) return say(cannot + reason);
+  if (!messages.system.empty() && !conversation.form().has_template)
+    return say(cannot + "it has a message of the system, and without a chat template there is none");
+  conversation.set(messages);
+  say("the conversation is that of " + path + " now: " + counted(messages.turns.size(), "turn") +
+      (messages.system.empty() ? ", no message of the system" : " and the system's message"));
+}
+
 // `/regen` needs more than the conversation: converse() runs it.
 constexpr char kRegen[] = "/regen";
 
@@ -71,6 +95,7 @@ constexpr Command kCommands[] = {
     {kRegen, "", "writes the last answer anew", nullptr},
     {"/system", "TEXT", "sets the system's message; without TEXT shows it", set_system},
     {"/save", "FILE", "writes the conversation to a new file, as JSON", save},
+    {"/load", "FILE", "goes on with a conversation that /save wrote, in the place of this one", load},
     {"/bye", "", "ends the conversation", nullptr},
 };
 

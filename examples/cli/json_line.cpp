@@ -5,10 +5,8 @@
 #include <string_view>
 
 namespace inlay::cli {
-namespace {
 
-// Bytes of the UTF-8 character that the text begins with; 0: it is none.
-size_t character_bytes(std::string_view text) {
+size_t utf8_character_bytes(std::string_view text) {
   const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   const unsigned first = byte(0);
   const size_t n = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
@@ -26,13 +24,11 @@ size_t character_bytes(std::string_view text) {
   return n;
 }
 
-}  // namespace
-
 std::string json_text(std::string_view text) {
   constexpr const char* kDigits = "0123456789abcdef";
   std::string out = "\"";
   while (!text.empty()) {
-    const size_t n = character_bytes(text);
+    const size_t n = utf8_character_bytes(text);
     const char c = text[0];
     if (n == 0)
       out += "\uFFFD";  // as tokenizers take a byte that is no text

@@ -9,6 +9,9 @@
 
 namespace inlay::cli {
 
+// Bytes of the UTF-8 character that the text begins with; 0: it is none.
+size_t utf8_character_bytes(std::string_view text);
+
 // Values in writing.
 std::string json_text(std::string_view text);
 std::string json_numbers(std::span<const float> numbers);  // an array

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the manual page and the completion for bash from what the built tool's --help says.
+"""Makes the manual page and the completions for bash and zsh from what the built tool's --help says.
 
 Usage: make_pages.py TOOL [--check]      --check: writes nothing, and fails where a page is not what it would write
 """
@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).parent
+FILES = ("FILE", "MODEL", "MODEL_B", "PATH")
 OPTION = re.compile(r"  ((?:-{1,2}[\w-]+, )*-{1,2}[\w-]+)(?: (\S+))?(?:  +(\S.*))?")
 
 
@@ -65,9 +66,27 @@ def bash_completion(commands):
                       "complete -o default -F _inlay inlay  # elsewhere: names of files", ""])
 
 
+def zsh_completion(commands):
+    def quoted(*parts):  # what stands between colons and brackets, and these between them
+        return "'" + "".join(part if n % 2 else re.sub(r"[\\\[\]:]", r"\\\g<0>", part) for n, part in enumerate(parts)).replace("'", r"'\''") + "'"
+
+    out = ["#compdef inlay", "# Completion of inlay's commands, options and named values. Made by examples/cli/make_pages.py from the tool's own help.",
+           "local -a commands=("]
+    out += ["  " + quoted(name, ":", line) for name, (line, *_) in commands.items()]
+    out += [")", "if (( CURRENT == 2 )); then", "  _describe command commands", "  return", "fi", "shift words", "(( CURRENT-- ))", "case $words[1] in"]
+    for name, (_, _, _, options) in commands.items():
+        out += [f"  {name})", "    _arguments \\"]
+        for names, value, text in options:
+            action = f"({value.replace('|', ' ')})" if "|" in value else "_files" if value in FILES else ""
+            what = ("", ":", "value" if "|" in value else value, f":{action}") if value else ()
+            out += [f"      '*'{n}{quoted('', '[', text, ']', *what)} \\" for n in names]
+        out.append("      '*: :_files' ;;")
+    return "\n".join([*out, "esac", ""])
+
+
 def pages_of(ask):
     commands, exit_codes = read_tool(ask)
-    return {"inlay.1": man_page(commands, exit_codes), "inlay.bash": bash_completion(commands)}
+    return {"inlay.1": man_page(commands, exit_codes), "inlay.bash": bash_completion(commands), "inlay.zsh": zsh_completion(commands)}
 
 
 def main():

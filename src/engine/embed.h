@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "src/backend/pooling.h"
 #include "src/base/status.h"
@@ -22,8 +23,8 @@ struct EmbedOptions {
   std::function<bool(uint64_t n_done, uint64_t n_total)> progress = {};
 };
 
-// What the model's file asks for. UNSUPPORTED if that is nothing, or something else than Pooling has.
-Result<Pooling> pooling_of(const Engine& engine);
+// What the model's file asks for, in the order of their vectors. UNSUPPORTED if that is nothing, or something else than Pooling has.
+Result<std::vector<Pooling>> pooling_of(const Engine& engine);
 
 // Values of a text's vector: the model's width, or what its own pooling ends with.
 size_t embedding_width(const Engine& engine, const EmbedOptions& options);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <utility>
 
 #include "src/template/text.h"
 
@@ -12,13 +14,29 @@ constexpr std::string_view kPrefix = "inlay.embedding.";
 
 std::string key_of(std::string_view name) { return std::string(kPrefix) + std::string(name); }
 
+constexpr std::pair<const char*, Pooling> kPoolings[] = {{"cls", Pooling::first},
+                                                         {"lasttoken", Pooling::last},
+                                                         {"max", Pooling::max},
+                                                         {"mean", Pooling::mean},
+                                                         {"mean_sqrt_len_tokens", Pooling::mean_sqrt_len},
+                                                         {"weightedmean", Pooling::weighted_mean}};
+
+// Empty where there is none.
+Result<F32View> view_of(const Metadata& metadata, const std::string& key) {
+  const MetaValue* value = metadata.find(key);
+  if (!value) return F32View();
+  if (value->type != MetaType::array || (value->count > 0 && value->element_type != MetaType::f32))
+    return error(Code::format, "%s is expected to be an array of f32", metadata.key_in_file(key).c_str());
+  return F32View(*value);
+}
+
 }  // namespace
 
 Result<EmbeddingRules::Step> EmbeddingRules::read_dense(const Metadata& metadata, const std::string& key, size_t n_in) {
   Step out{.n_in = n_in};
   INLAY_ASSIGN(out.n_out, metadata.get_u64(key + ".width"));
-  INLAY_ASSIGN(out.weight, metadata.f32_array(key + ".weight"));
-  INLAY_ASSIGN(out.bias, metadata.f32_array(key + ".bias"));
+  INLAY_ASSIGN(out.weight, view_of(metadata, key + ".weight"));
+  INLAY_ASSIGN(out.bias, view_of(metadata, key + ".bias"));
   INLAY_ASSIGN(const std::string_view activation, metadata.get_string(key + ".activation"));
   out.is_tanh = activation == "tanh";
   if (!out.is_tanh && activation != "identity")
@@ -30,9 +48,25 @@ Result<EmbeddingRules::Step> EmbeddingRules::read_dense(const Metadata& metadata
   return out;
 }
 
+Result<std::vector<Pooling>> EmbeddingRules::read_poolings(const Metadata& metadata) {
+  INLAY_ASSIGN(const std::span<const std::string_view> names, metadata.string_array(key_of("pooling")));
+  std::vector<Pooling> out;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto* row = std::ranges::find_if(kPoolings, [&](const auto& known) { return names[i] == known.first; });
+    if (row == std::end(kPoolings)) {
+      std::string known;
+      for (const auto& [name, pooling] : kPoolings) known += (known.empty() ? "" : ", ") + std::string(name);
+      return error(Code::unsupported, "%s[%zu] is '%s', expected %s", key_of("pooling").c_str(), i, std::string(names[i]).c_str(), known.c_str());
+    }
+    out.push_back(row->second);
+  }
+  return out;
+}
+
 Result<EmbeddingRules> EmbeddingRules::read(const Metadata& metadata, size_t d_model) {
   EmbeddingRules out;
-  out.width_ = d_model;
+  INLAY_ASSIGN(out.poolings_, read_poolings(metadata));
+  out.width_ = d_model * std::max<size_t>(1, out.poolings_.size());
   INLAY_ASSIGN(const std::span<const std::string_view> steps, metadata.string_array(key_of("steps")));
   for (size_t i = 0; i < steps.size(); ++i) {
     if (steps[i] == "normalize") {
@@ -80,31 +114,30 @@ Status EmbeddingRules::encode(const Tokenizer& tokenizer, std::string_view text,
   return {};
 }
 
-void EmbeddingRules::apply(std::span<const float> pooled, std::span<float> out) const {
-  std::vector<float> in(pooled.begin(), pooled.end()), next;
+void EmbeddingRules::apply(std::vector<double>& vector) const {
+  std::vector<double> next;
   for (const Step& step : steps_) {
     if (step.weight.empty()) {
-      scale_to_one(in);
+      scale_to_one(vector);
       continue;
     }
     next.resize(step.n_out);
     for (size_t row = 0; row < step.n_out; ++row) {
-      const float* weight = step.weight.data() + row * step.n_in;
       double sum = step.bias.empty() ? 0.0 : double{step.bias[row]};
-      for (size_t k = 0; k < step.n_in; ++k) sum += double{weight[k]} * in[k];
-      next[row] = static_cast<float>(step.is_tanh ? std::tanh(sum) : sum);
+      for (size_t k = 0; k < step.n_in; ++k) sum += double{step.weight[row * step.n_in + k]} * vector[k];
+      next[row] = step.is_tanh ? std::tanh(sum) : sum;
     }
-    in.swap(next);
+    vector.swap(next);
   }
-  std::copy_n(in.begin(), out.size(), out.begin());
+  vector.resize(width_);
 }
 
-void scale_to_one(std::span<float> values) {
+void scale_to_one(std::span<double> values) {
   double squares = 0;
-  for (const float v : values) squares += double{v} * v;
+  for (const double v : values) squares += v * v;
   if (squares == 0) return;
   const double scale = 1 / std::sqrt(squares);
-  for (float& v : values) v = static_cast<float>(v * scale);
+  for (double& v : values) v *= scale;
 }
 
 }  // namespace inlay

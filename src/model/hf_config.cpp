@@ -66,11 +66,14 @@ Result<double> positive_or(const JsonValue& object, std::string_view key, double
 
 // Beside the families'.
 constexpr std::string_view kReadKeys[] = {
-    "_sliding_window_pattern", "compression_config", "head_dim", "hidden_act", "hidden_activation", "is_causal", "layer_types",
-    "max_window_layers", "model_type", "no_rope_layer_interval", "no_rope_layers", "num_experts", "num_local_experts",
-    "original_max_position_embeddings", "partial_rotary_factor", "quantization_config", "rope_local_base_freq", "rope_parameters",
+    "_sliding_window_pattern", "attention_bias", "compression_config", "head_dim", "hidden_act", "hidden_activation", "is_causal", "layer_types",
+    "max_window_layers", "mlp_bias", "model_type", "no_rope_layer_interval", "no_rope_layers", "num_experts", "num_local_experts",
+    "original_max_position_embeddings", "partial_rotary_factor", "qkv_bias", "quantization_config", "rope_local_base_freq", "rope_parameters",
     "rope_scaling", "rope_theta", "sliding_window", "sliding_window_pattern", "swiglu_limit", "tie_word_embeddings",
     "use_bidirectional_attention", "use_sliding_window"};
+
+constexpr const char *kQkv[] = {"attn_q", "attn_k", "attn_v", "attn_qkv"}, *kAttentionOutput[] = {"attn_output"},
+                     *kMlp[] = {"ffn_gate", "ffn_up", "ffn_down"};
 
 class ConfigReader {
  public:
@@ -95,6 +98,7 @@ class ConfigReader {
     INLAY_TRY(read_windows());
     INLAY_TRY(read_layers_without_rope());
     INLAY_TRY(read_rope());
+    INLAY_TRY(read_biases());
     INLAY_ASSIGN(out_.tied_embeddings, config_.bool_or("tie_word_embeddings", out_.family->tied_by_default));
     if (out_.has_pictures) {  // what stands beside the text's part is of the whole model
       INLAY_ASSIGN(out_.tied_embeddings, root_.bool_or("tie_word_embeddings", out_.tied_embeddings));
@@ -294,6 +298,20 @@ class ConfigReader {
       out_.metadata.i32s(arch_key(name), pattern);
       return;
     }
+  }
+
+  Status read_biases() {
+    const std::pair<const HfBias&, std::span<const char* const>> all[] = {
+        {out_.family->qkv_bias, kQkv}, {out_.family->output_bias, kAttentionOutput}, {out_.family->mlp_bias, kMlp}};
+    for (const auto& [rule, stems] : all) {
+      HfBiasChoice choice = {.stems = stems, .key = rule.key, .value = rule.value};
+      if (rule.key) {
+        choice.given = has(config_, rule.key);
+        INLAY_ASSIGN(choice.value, config_.bool_or(rule.key, rule.value));
+      }
+      out_.biases.push_back(choice);
+    }
+    return {};
   }
 
   Status read_layers_without_rope() {

@@ -14,6 +14,13 @@
 
 namespace inlay {
 
+// Of the matrices of layers that GGUF calls `stems`.
+struct HfBiasChoice {
+  std::span<const char* const> stems;
+  const char* key = nullptr;  // of config.json; null: the family says it
+  bool value = false, given = false;
+};
+
 struct HfConfig {
   const HfFamily* family = nullptr;
   MetadataBuilder metadata;
@@ -22,6 +29,7 @@ struct HfConfig {
   bool tied_embeddings = false;
   std::vector<std::string> warnings;  // of keys that may change results and are not read
   HfQuantization quantization;
+  std::vector<HfBiasChoice> biases;
   // GGUF has these as tensors: name and values.
   std::vector<std::pair<std::string, std::vector<float>>> rope_factors;
 };

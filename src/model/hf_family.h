@@ -38,6 +38,13 @@ struct HfWindows {
   int32_t first_layer = -1;  // max_window_layers likewise, from where on layers have one; -1: there is no such key
 };
 
+// Which matrices have biases in transformers, which leaves out other tensors of such names and takes missing ones as zeros.
+struct HfBias {
+  const char* key = nullptr;  // of config.json, which says it; null: no key does
+  bool value = false;         // where config.json has none
+};
+constexpr HfBias kAttentionBias = {.key = "attention_bias"}, kMlpBias = {.key = "mlp_bias"};
+
 struct HfFamily {
   const char* model_type;            // in config.json
   const char* arch;                  // general.architecture of such models in GGUF files
@@ -52,6 +59,7 @@ struct HfFamily {
   // Of models of text and pictures: config.json is of this model_type and has the family's in text_config. Their other
   // parts' tensors are left alone.
   const char* inside = nullptr;
+  HfBias qkv_bias = {}, output_bias = {}, mlp_bias = {};  // output: of the attention; mlp: not of experts
   bool has_experts = false;
   bool experts_transposed = false;  // hf_experts.h
   std::span<const HfTensorName> model_tensors, layer_tensors, more_layer_tensors = {};

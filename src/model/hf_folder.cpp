@@ -26,6 +26,7 @@ constexpr std::string_view kSafetensors = ".safetensors", kIndexSuffix = ".safet
 constexpr uint64_t kMaxTextBytes = uint64_t{1} << 30;
 constexpr size_t kMaxShards = 10000;
 constexpr std::string_view kSinks = ".self_attn.sinks";  // the one tensor without ".weight" or ".bias"
+constexpr std::string_view kBias = ".bias";
 constexpr size_t kShownFiles = 3;                        // in a message
 constexpr size_t kLongerName = 16;                       // that a tensor may get, and there may be two for one
 constexpr std::string_view kOutputTensor = "lm_head.weight", kEmbedding = "embed_tokens.weight", kOfText = "language_model.";
@@ -202,6 +203,7 @@ class FolderReader {
   Result<Checkpoint> read() {
     find_prefix();
     INLAY_TRY(unpack());
+    INLAY_TRY(check_biases());
     INLAY_TRY(settle_output());
     reserve_names();
     for (size_t i = 0; i < shards_.size(); ++i) INLAY_TRY(add_shard(static_cast<uint32_t>(i)));
@@ -243,6 +245,49 @@ class FolderReader {
     for (const char* prefix : {"", "language_model.model.", "model.language_model."}) {
       if (has(prefix + std::string(kEmbedding))) prefix_ = prefix;
     }
+  }
+
+  // A bias that config.json denies would change what transformers computes of this folder; one that is missing counts as zeros there too.
+  Status check_biases() {
+    const std::string layers = prefix_ + "layers.";
+    std::vector<std::string_view> found;
+    size_t n_seen = 0;
+    for (const Shard& shard : shards_) {
+      for (const SafetensorsEntry& entry : shard.entries) {
+        if (!packed_.taken[n_seen++] && entry.name.starts_with(layers) && entry.name.ends_with(kBias)) found.push_back(entry.name);
+      }
+    }
+    std::vector<std::pair<std::string_view, std::string>> missing;  // of a key
+    for (const HfBiasChoice& choice : config_.biases) {
+      for (const char* stem : choice.stems) {
+        const auto name_in = [&](std::string_view layer) {
+          return hf_tensor_name(*config_.family, prefix_, "blk." + std::string(layer) + "." + stem + std::string(kBias));
+        };
+        for (const std::string_view name : found) {
+          const std::string_view rest = name.substr(layers.size());
+          if (!choice.value && name == name_in(rest.substr(0, rest.find('.')))) return denied(choice, name);
+        }
+        const std::string first = name_in("0");
+        if (!choice.value || !choice.given || !first.starts_with(prefix_) || std::ranges::find(found, first) != found.end()) continue;
+        if (missing.empty() || missing.back().first != choice.key) missing.emplace_back(choice.key, "");
+        missing.back().second += (missing.back().second.empty() ? "" : ", ") + first;
+      }
+    }
+    for (const auto& [key, names] : missing) {
+      config_.warnings.push_back(folder_ + ": " + std::string(key) + " of config.json is true, and the folder does not have " + names +
+                                 ": such biases count as 0");
+    }
+    return {};
+  }
+
+  Status denied(const HfBiasChoice& choice, std::string_view name) const {
+    const std::string tensor = quote(name);
+    if (!choice.key) {
+      return error(Code::unsupported, "%s: models of model_type %s have no biases there, and transformers would leave out the tensor %s", folder_.c_str(),
+                   config_.family->model_type, tensor.c_str());
+    }
+    return error(Code::unsupported, "%s: %s of config.json is %s, and transformers would leave out the tensor %s; with %s true it counts",
+                 folder_.c_str(), choice.key, choice.given ? "false" : "not given, which means false", tensor.c_str(), choice.key);
   }
 
   bool is_head(std::string_view name) const {

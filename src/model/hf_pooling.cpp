@@ -14,11 +14,12 @@ namespace inlay {
 namespace {
 
 constexpr HfPoolingMode kModes[] = {{"cls", "pooling_mode_cls_token", 2},
-                                    {"lasttoken", "pooling_mode_lasttoken", 3},
                                     {"max", "pooling_mode_max_tokens", 0},
                                     {"mean", "pooling_mode_mean_tokens", 1},
                                     {"mean_sqrt_len_tokens", "pooling_mode_mean_sqrt_len_tokens", 0},
-                                    {"weightedmean", "pooling_mode_weightedmean_tokens", 0}};
+                                    {"weightedmean", "pooling_mode_weightedmean_tokens", 0},
+                                    {"lasttoken", "pooling_mode_lasttoken", 3}};
+constexpr size_t kMostModes = 16;
 
 constexpr const char* kTextRules = "sentence_bert_config.json";
 constexpr int64_t kMostFeatures = 1000000;
@@ -32,36 +33,37 @@ constexpr UnreadKey kDenseKeys[] = {
 };
 constexpr KnownKeys kDense = {"Dense module", kDenseRead, kDenseKeys};
 
-Result<uint32_t> stored_mode(const JsonValue& named) {
+Result<const HfPoolingMode*> mode_of(const JsonValue& named) {
   INLAY_ASSIGN(const std::string_view text, named.as_string());
   std::string name(text);
   for (char& c : name) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
   const auto* mode = std::find_if(std::begin(kModes), std::end(kModes), [&](const HfPoolingMode& m) { return name == m.name; });
-  if (mode != std::end(kModes)) return mode->stored;
+  if (mode != std::end(kModes)) return mode;
   std::string known;
   for (const HfPoolingMode& m : kModes) known += (known.empty() ? "" : ", ") + std::string(m.name);
   return error(Code::unsupported, "%s is %s, expected %s", named.where().c_str(), quote(text).c_str(), known.c_str());
 }
 
-// "pooling_mode", where it is given, is a name or several, whose vectors would stand one behind the other.
-Result<uint32_t> read_mode(const JsonValue& config) {
+// "pooling_mode", where it is given, is a name or several. Without any flag it is the mean.
+Result<std::vector<const HfPoolingMode*>> read_modes(const JsonValue& config) {
+  std::vector<const HfPoolingMode*> out;
   if (const auto named = config.find("pooling_mode"); named && !named->is_null()) {
-    if (!named->is_array()) return stored_mode(*named);
-    uint32_t stored = 0;
+    if (named->is_array() && (named->size() == 0 || named->size() > kMostModes)) return named->expected("1 to 16 names");
     for (const JsonValue& element : named->elements()) {
-      INLAY_ASSIGN(stored, stored_mode(element));
+      INLAY_ASSIGN(out.emplace_back(), mode_of(element));
     }
-    return named->size() == 1 ? stored : 0;
+    if (named->is_array()) return out;
+    INLAY_ASSIGN(out.emplace_back(), mode_of(*named));
+    return out;
   }
-  uint32_t stored = 0;
-  int n_modes = 0;
   for (const HfPoolingMode& mode : kModes) {
     INLAY_ASSIGN(const bool is_set, config.bool_or(mode.flag, false));
-    if (is_set) stored = mode.stored, ++n_modes;
+    if (is_set) out.push_back(&mode);
   }
-  return n_modes == 1 ? stored : 0;
+  if (out.empty()) out.push_back(std::ranges::find(kModes, std::string_view("mean"), &HfPoolingMode::name));
+  return out;
 }
 
 // What modules.json lists: where the pooling stands, what follows it, and what is not computed here.
@@ -253,10 +255,10 @@ Status add_hf_pooling(const std::string& folder, const std::string& arch, const 
   }
   const std::string path = folder + "/" + modules.pooling;
   const bool is_there = file_exists(path);
-  uint32_t stored = 0;
+  std::vector<const HfPoolingMode*> modes;
   if (is_there) {
     INLAY_ASSIGN(const JsonDocument document, read_json_file(path));
-    INLAY_ASSIGN(stored, read_mode(document.root()));
+    INLAY_ASSIGN(modes, read_modes(document.root()));
     INLAY_ASSIGN(const bool pools_prompt, document.root().bool_or("include_prompt", true));
     if (has_prompt && !pools_prompt) modules.refuse("Pooling (include_prompt false beside a default prompt)");
   }
@@ -266,7 +268,13 @@ Status add_hf_pooling(const std::string& folder, const std::string& arch, const 
   }
   if (!is_there) return {};
   if (!steps.empty()) metadata.texts(embedding_key("steps"), steps);
+  const uint32_t stored = modes.size() == 1 ? modes[0]->stored : 0;
   metadata.u32(key, stored, "the pooling mode in " + modules.pooling);
+  if (stored == 0) {
+    std::vector<std::string_view> names;
+    for (const HfPoolingMode* mode : modes) names.emplace_back(mode->name);
+    metadata.texts(embedding_key("pooling"), names);
+  }
   return {};
 }
 

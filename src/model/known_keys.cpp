@@ -87,7 +87,6 @@ constexpr UnreadKey kConfigKeys[] = {
     {"_name_or_path"},
     {"add_cross_attention", "false", true},
     {"architectures"},
-    {"attention_bias"},  // the tensors say it
     {"attention_dropout"},
     {"attention_probs_dropout_prob"},
     {"attn_implementation"},
@@ -131,7 +130,6 @@ constexpr UnreadKey kConfigKeys[] = {
     {"max_new_tokens"},
     {"max_window_layers"},
     {"min_length"},
-    {"mlp_bias"},
     {"mlp_only_layers"},  // likewise
     {"model_max_length"},
     {"name_or_path"},
@@ -153,7 +151,6 @@ constexpr UnreadKey kConfigKeys[] = {
     {"pretraining_tp"},
     {"problem_type"},
     {"pruned_heads", "none", true},
-    {"qkv_bias"},
     {"quantization_config"},
     {"remove_invalid_values"},
     {"repetition_penalty"},

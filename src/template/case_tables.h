@@ -1,4 +1,4 @@
-// Upper and lower case of code points (Unicode's simple and special case mappings).
+// Upper and lower case of code points (Unicode's simple and special case mappings), and its classes of numbers.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,17 @@ struct CaseExpansion {
   const char* text;
 };
 
+struct CodeRange {
+  uint32_t first, last;
+};
+
 // case_tables.cpp, which make_case_tables.py writes; each ascending
 extern const CaseRun kUpperRuns[], kLowerRuns[];
 extern const size_t kNumUpperRuns, kNumLowerRuns;
 extern const CaseExpansion kUpperExpansions[];
 extern const size_t kNumUpperExpansions;
+extern const CodeRange kDigitRanges[];          // superscripts and the like: digits, but of no decimal system
+extern const CodeRange kNumericLetterRanges[];  // letters with a number's value, of Chinese and Japanese
+extern const size_t kNumDigitRanges, kNumNumericLetterRanges;
 
 }  // namespace inlay::tmpl

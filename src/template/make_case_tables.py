@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes case_tables.cpp from Python's str.upper and str.lower, which follow Unicode.
+"""Writes case_tables.cpp from Python's str.upper and str.lower, and from its classes of numbers, which follow Unicode.
 
 usage: make_case_tables.py > case_tables.cpp
 """
@@ -37,6 +37,19 @@ def runs(single):
     return out
 
 
+def ranges(holds):
+    """[first, last] of the code points of which it holds."""
+    out = []
+    for code_point in range(0x110000):
+        if not holds(chr(code_point)):
+            continue
+        if out and out[-1][1] == code_point - 1:
+            out[-1][1] = code_point
+        else:
+            out.append([code_point, code_point])
+    return out
+
+
 def write(kind, name, rows):
     print("const %s %s[] = {" % (kind, name))
     for i in range(0, len(rows), COLUMNS):
@@ -54,6 +67,9 @@ def main():
             escape = lambda text: "".join("\\%03o" % byte for byte in text.encode())
             write("CaseExpansion", "kUpperExpansions",
                   ['{0x%x, "%s"}' % (c, escape(text)) for c, text in sorted(several.items())])
+    for name, holds in (("Digit", lambda c: c.isdigit() and not c.isdecimal()),
+                        ("NumericLetter", lambda c: c.isnumeric() and unicodedata.category(c)[0] != "N")):
+        write("CodeRange", "k%sRanges" % name, ["{0x%x, 0x%x}" % tuple(run) for run in ranges(holds)])
     print("}  // namespace inlay::tmpl")
 
 

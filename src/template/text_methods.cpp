@@ -1,8 +1,10 @@
 // Methods of str.
 #include <algorithm>
+#include <span>
 
 #include "src/template/binding.h"
 #include "src/template/builtins.h"
+#include "src/template/case_tables.h"
 #include "src/template/literals.h"
 #include "src/template/numbers.h"
 #include "src/template/python_text.h"
@@ -196,6 +198,13 @@ Result<Value> zero_filled(Run& run, const Value& self, const Arguments& argument
 using Class = bool (*)(uint32_t);
 bool is_alphanumeric(uint32_t c) { return is_letter(c) || is_number(c); }
 bool is_ascii(uint32_t c) { return c < 0x80; }
+bool is_among(std::span<const CodeRange> ranges, uint32_t c) {
+  const auto after = std::ranges::upper_bound(ranges, c, {}, &CodeRange::first);
+  return after != ranges.begin() && c <= (after - 1)->last;
+}
+bool is_decimal(uint32_t c) { return decimal_value(c) >= 0; }
+bool is_digit(uint32_t c) { return is_decimal(c) || is_among({kDigitRanges, kNumDigitRanges}, c); }
+bool is_numeric(uint32_t c) { return is_number(c) || is_among({kNumericLetterRanges, kNumNumericLetterRanges}, c); }
 
 template <Class Holds, bool IfEmpty>
 Result<Value> all(Run&, const Value& self, const Arguments& arguments) {
@@ -204,32 +213,6 @@ Result<Value> all(Run&, const Value& self, const Arguments& arguments) {
   if (points.empty()) return Value(IfEmpty);
   return Value(
       std::all_of(points.begin(), points.end(), [](std::string_view c) { return Holds(decode_utf8(c.data()).value); }));
-}
-
-// Superscripts, fractions and the like are numbers of several kinds to Python, which the tables here do not tell apart.
-Result<Value> all_digits(Run&, const Value& self, const Arguments& arguments) {
-  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "the method", {}));
-  bool out = !self.text().empty();
-  for (const std::string_view c : code_points(self.text())) {
-    const uint32_t point = decode_utf8(c.data()).value;
-    const bool is_decimal = decimal_value(point) >= 0;
-    if (is_number(point) && !is_decimal)
-      return error(Code::unsupported, "isdigit and isdecimal are not supported for %s", quoted_text(c).c_str());
-    out = out && is_decimal;
-  }
-  return Value(out);
-}
-
-Result<Value> all_numeric(Run&, const Value& self, const Arguments& arguments) {
-  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "isnumeric", {}));
-  bool out = !self.text().empty();
-  for (const std::string_view c : code_points(self.text())) {
-    const uint32_t point = decode_utf8(c.data()).value;
-    if (point >= 0x3400 && !is_number(point) && is_letter(point))  // some of these letters are numbers to Python
-      return error(Code::unsupported, "isnumeric is not supported for %s", quoted_text(c).c_str());
-    out = out && is_number(point);
-  }
-  return Value(out);
 }
 
 Result<Value> all_printable(Run&, const Value& self, const Arguments& arguments) {
@@ -325,8 +308,8 @@ constexpr Named<MethodEntry> kMethods[] = {{"upper", callable(converted_text<upp
                                            {"rjust", callable(justified<Side::right>)},
                                            {"center", callable(justified<Side::both>)},
                                            {"zfill", callable(zero_filled)},
-                                           {"isdigit", callable(all_digits)},
-                                           {"isdecimal", callable(all_digits)},
+                                           {"isdigit", callable(all<is_digit, false>)},
+                                           {"isdecimal", callable(all<is_decimal, false>)},
                                            {"isalpha", callable(all<is_letter, false>)},
                                            {"isalnum", callable(all<is_alphanumeric, false>)},
                                            {"isspace", callable(all<is_space, false>)},
@@ -338,7 +321,7 @@ constexpr Named<MethodEntry> kMethods[] = {{"upper", callable(converted_text<upp
                                            {"encode", kUnsupported},
                                            {"expandtabs", callable(tabs_expanded)},
                                            {"isidentifier", callable(is_identifier)},
-                                           {"isnumeric", callable(all_numeric)},
+                                           {"isnumeric", callable(all<is_numeric, false>)},
                                            {"isprintable", callable(all_printable)},
                                            {"istitle", callable(is_title)},
                                            {"maketrans", kUnsupported},

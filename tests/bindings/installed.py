@@ -19,7 +19,7 @@ PROMPT, TOKENS = "Once upon a time", "20"
 FILES = """bin/inlay include/inlay.h include/inlay_dl.h lib/cmake/Inlay/InlayConfig.cmake lib/cmake/Inlay/InlayConfigVersion.cmake
 lib/cmake/Inlay/InlayTargets-TYPE.cmake lib/cmake/Inlay/InlayTargets.cmake lib/libinlay.so lib/libinlay.so.1
 lib/pkgconfig/inlay.pc share/bash-completion/completions/inlay share/doc/inlay/NOTICES.txt share/doc/inlay/api.md
-share/man/man1/inlay.1""".split()
+share/man/man1/inlay.1 share/zsh/site-functions/_inlay""".split()
 
 
 def tool(name):

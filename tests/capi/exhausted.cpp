@@ -1,12 +1,17 @@
-// A host that has used up what a process has: keys of threads, descriptors, address space. A call works or says what is missing, and loses
+// A host that has used up what a process has: keys of threads, static TLS, descriptors, address space. A call works or says what is missing, and loses
 // nothing. Each test is a process of its own, which opens the library when the host is at its end.
+#include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <thread>
+#include <vector>
 
 #include "include/capi/inlay_dl.h"
 #include "tests/capi/client.h"
@@ -91,6 +96,58 @@ TEST_F(Exhausted, KeysOfThreadsAfterIt) {
   while (pthread_key_create(&key, nullptr) == 0) {
   }
   EXPECT_LT(bytes_of_a_thread(), kLittle);
+  expect_work();
+}
+
+// Bytes of static TLS that a library must have to be opened; 0: it goes without.
+size_t static_tls_of(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), {});
+  const auto at = [&]<class T>(size_t offset, T) {
+    T out = {};
+    EXPECT_LE(offset + sizeof out, bytes.size());
+    if (offset + sizeof out <= bytes.size()) std::memcpy(&out, bytes.data() + offset, sizeof out);
+    return out;
+  };
+  const auto header = at(0, ElfW(Ehdr)());
+  size_t n_tls = 0;
+  bool is_static = false;
+  for (size_t i = 0; i < header.e_phnum; ++i) {
+    const auto segment = at(header.e_phoff + i * header.e_phentsize, ElfW(Phdr)());
+    if (segment.p_type == PT_TLS) n_tls = segment.p_memsz + segment.p_align - 1;
+    if (segment.p_type != PT_DYNAMIC) continue;
+    for (size_t k = 0; k < segment.p_filesz / sizeof(ElfW(Dyn)); ++k) {
+      const auto entry = at(segment.p_offset + k * sizeof(ElfW(Dyn)), ElfW(Dyn)());
+      is_static = is_static || (entry.d_tag == DT_FLAGS && (entry.d_un.d_val & DF_STATIC_TLS) != 0);
+    }
+  }
+  return is_static ? n_tls : 0;
+}
+
+// What is left for a library that is opened late is little, and other libraries of the host want of it, too.
+TEST_F(Exhausted, StaticTls) {
+  constexpr size_t kMost = 128;  // docs/design/thread-storage.md
+  const size_t needed = static_tls_of(INLAY_LIBRARY_FILE);
+  EXPECT_LE(needed, kMost);
+  EXPECT_EQ(static_tls_of(INLAY_ROOM_FILE) / INLAY_ROOM, 1u);  // the control
+  std::ifstream file(INLAY_ROOM_FILE, std::ios::binary);
+  const std::string taker((std::istreambuf_iterator<char>(file)), {});
+  const TemporaryFolder folder;
+  std::vector<void*> takers;
+  for (void* opened = nullptr;; takers.push_back(opened)) {
+    const std::string name = std::to_string(takers.size()) + ".so";
+    folder.write(name, taker);
+    opened = dlopen(folder.path(name).c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!opened) break;
+  }
+  EXPECT_GT(takers.size() * INLAY_ROOM, 2 * kMost);
+  if (needed > 0) {
+    char message[600];
+    EXPECT_EQ(inlay_dl_open(INLAY_LIBRARY_FILE, &api_, message, sizeof message), -1);
+    EXPECT_NE(std::string(message).find("static TLS"), std::string::npos) << message;
+    for (size_t left = 0; left < kMost; left += INLAY_ROOM, takers.pop_back()) ASSERT_EQ(dlclose(takers.back()), 0);
+  }
+  open();
   expect_work();
 }
 

@@ -12,6 +12,7 @@
 #include "examples/cli/engine.h"
 #include "examples/cli/first_turn.h"
 #include "examples/cli/json_line.h"
+#include "examples/cli/messages.h"
 #include "examples/cli/progress.h"
 
 namespace inlay::cli {
@@ -253,6 +254,94 @@ TEST(FirstTurnThatStays, TheLastOneAlwaysDoes) {
   EXPECT_EQ(first_of(0, {10, 900}, 64, 16), 1u);
   EXPECT_EQ(first_of(0, {900}, 64, 16), 0u);
   EXPECT_EQ(first_of(0, {10, 10}, 64, 16, 900), 1u);
+}
+
+std::string written(const Messages& messages) {
+  std::string all;
+  for (const Messages::Turn& turn : messages.turns) all += "|" + turn.line + "|" + turn.answer;
+  return messages.system + all;
+}
+
+TEST(SavedMessages, AreReadAsTheyWereWritten) {
+  const struct {
+    const char *text, *is;
+  } rows[] = {
+      {"[]", ""},
+      {" [\n ] \n", ""},
+      {R"([{"role":"system","content":"s"}])", "s"},
+      {R"([{"role":"user","content":"u"},{"content":"a","role":"assistant"}])", "|u|a"},
+      {R"([{"role":"system","content":"s"}, {"role":"user","content":"u"},
+           {"role":"assistant","content":""}, {"role":"user","content":"v"}, {"role":"assistant","content":"b"}])", "s|u||v|b"},
+      {R"([{"role":"system","content":"\"\\\/\b\f\n\r\t\u0041\u00e9\u20AC\uD83D\ude00é"}])", "\"\\/\b\f\n\r\tA\u00e9\u20ac\U0001F600\u00e9"},
+  };
+  for (const auto& row : rows) {
+    Messages messages;
+    std::string reason;
+    EXPECT_TRUE(read_messages(row.text, messages, reason)) << row.text << ": " << reason;
+    EXPECT_EQ(written(messages), row.is) << row.text;
+  }
+  for (unsigned c = 1; c < 0x110000; c += c < 0x800 ? 1 : 0x3FF) {  // each character that the tool writes
+    if (c >= 0xD800 && c <= 0xDFFF) continue;
+    std::string character;
+    if (c < 0x80) character = static_cast<char>(c);
+    for (int n = c < 0x80 ? -1 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3, i = n; i >= 0; --i)
+      character += static_cast<char>(i == n ? (n == 1 ? 0xC0 : n == 2 ? 0xE0 : 0xF0) | (c >> 6 * n) : 0x80 | (c >> 6 * i & 0x3F));
+    JsonLine line;
+    line.text("role", "system");
+    line.text("content", character);
+    Messages messages;
+    std::string reason;
+    ASSERT_TRUE(read_messages("[" + line.finished() + "]", messages, reason)) << c << ": " << reason;
+    EXPECT_EQ(messages.system, character) << c;
+  }
+}
+
+TEST(SavedMessages, OfAnotherFormAreRefusedWithTheReason) {
+  const std::string user = R"({"role":"user","content":"u"})", assistant = R"({"role":"assistant","content":"a"})", system = R"({"role":"system","content":"s"})";
+  const struct {
+    std::string text, reason;
+  } rows[] = {
+      {"", "line 1: the [ of an array of messages is expected"},
+      {R"({"messages":[]})", "line 1: the [ of an array of messages is expected"},
+      {"[", "line 1: the { of a message is expected"},
+      {"[1]", "line 1: the { of a message is expected"},
+      {"[" + user + ",\n" + assistant, "line 2: a comma or ] behind a message is expected"},
+      {"[" + user + ",\n" + assistant + ",]", "line 2: the { of a message is expected"},
+      {"[]\n[]", "line 2: the end of the file behind the ] is expected"},
+      {"[{}]", "line 1: a message has no role"},
+      {R"([{"role":"user"}])", "line 1: a message has no content"},
+      {R"([{"content":"user"}])", "line 1: a message has no role"},
+      {R"([{"role":"user","role":"user"}])", "line 1: a message has the key role twice"},
+      {R"([{"role":"user","name":"x"}])", "line 1: a message has role and content here, and no key \"name\""},
+      {R"([{"role" "user"}])", "line 1: a colon behind role is expected"},
+      {R"([{"role":"user" "content":"u"}])", "line 1: a comma or } behind a value is expected"},
+      {R"([{"role":"user","content":null}])", "line 1: content, a string is expected"},
+      {R"([{"role":"user","content":["u"]}])", "line 1: content, a string is expected"},
+      {R"([{role:"user"}])", "line 1: a key is expected"},
+      {R"([{"role":"user","content":"u)", "line 1: the file ends within a string"},
+      {"[{\"role\":\"user\",\"content\":\"\n\"}]", "line 1: a string has a control character; JSON writes it with a backslash"},
+      {"[{\"role\":\"user\",\"content\":\"\xff\"}]", "line 1: a string has a byte that is no UTF-8"},
+      {R"([{"role":"user","content":"\x"}])", "line 1: a backslash begins no character here"},
+      {R"([{"role":"user","content":"\u12"}])", "line 1: a backslash begins no character here"},
+      {R"([{"role":"user","content":"\)", "line 1: a backslash begins no character here"},
+      {R"([{"role":"user","content":"\u1)", "line 1: a backslash begins no character here"},
+      {R"([{"role":"user","content":"\ud83d"}])", "line 1: half of a pair of surrogates stands alone"},
+      {R"([{"role":"user","content":"\ud83d\u0041"}])", "line 1: half of a pair of surrogates stands alone"},
+      {R"([{"role":"user","content":"\ude00"}])", "line 1: half of a pair of surrogates stands alone"},
+      {"[" + assistant + "]", "message 1 is of \"assistant\" where one of user is expected"},
+      {"[" + user + "]", "message 1, the last one, is of user and has no answer"},
+      {"[" + system + "," + user + "]", "message 2, the last one, is of user and has no answer"},
+      {"[" + user + "," + user + "]", "message 2 is of \"user\" where one of assistant is expected"},
+      {"[" + system + "," + system + "]", "message 2 is of \"system\" where one of user is expected"},
+      {R"([{"role":"tool","content":"x"}])", "message 1 is of \"tool\" where one of user is expected"},
+  };
+  for (const auto& row : rows) {
+    Messages messages = {.system = "before", .turns = {}};
+    std::string reason;
+    EXPECT_FALSE(read_messages(row.text, messages, reason)) << row.text;
+    EXPECT_EQ(reason, row.reason) << row.text;
+    EXPECT_EQ(written(messages), "before") << row.text;  // nothing is taken of it
+  }
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ import tool_case
 from pseudo_terminal import Talk, skip_without_terminals
 from tool_case import OWN_MODEL, RANDOM_MODEL, ModelCase
 
-COMMANDS = ("/help", "/clear", "/regen", "/system", "/save", "/bye")
+COMMANDS = ("/help", "/clear", "/regen", "/system", "/save", "/load", "/bye")
 LONG_LINE = "Tell me of the fox and the hen. " * 40
 
 
@@ -100,6 +100,48 @@ class Conversation(ModelCase):
             self.assertEqual(self.saved(talk, folder), [("user", " /frob is a turn"), ("assistant", answer)])
             talk.line("/bye")
             self.assertEqual(talk.end(), 0)
+
+    def test_a_saved_conversation_goes_on(self):
+        for options in (("--system", "Mira is a kind innkeeper at an inn in Oakvale."), (), ("--raw",)):
+            with self.subTest(options=options), tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder) / "saved.json"
+                begin, line = ("Once upon a time", "One day") if "--raw" in options else ("Do you have a room?", "And what does it cost?")
+                with PlainTalk(OWN_MODEL, "-n", "12", "--temp", "0", *options) as talk:
+                    first = talk.answer(begin)
+                    saved = self.saved(talk, folder)
+                    second = talk.answer(line)
+                how = options if options == ("--raw",) else ()
+                with PlainTalk(OWN_MODEL, "-n", "12", "--temp", "0", *how) as talk:
+                    fresh = talk.answer(line)
+                    n_turns = "1 turn and the system's message" if len(saved) == 3 else "1 turn, no message of the system"
+                    self.assertIn(f"the conversation is that of {path} now: {n_turns}", talk.answer(f"/load {path}"))
+                    path.unlink()
+                    self.assertEqual(self.saved(talk, folder), saved)
+                    self.assertEqual(talk.answer(line), second)
+                    talk.answer(f"/load {path}")  # once more, over what came behind it
+                    self.assertEqual(talk.answer(line), second)
+                    talk.answer(f"/load {path}")
+                    self.assertEqual(talk.answer("/regen"), first)
+                self.assertNotEqual(fresh, second)  # the control: the turn before changes the answer
+
+    def test_a_file_that_is_no_conversation_changes_nothing(self):
+        with PlainTalk(OWN_MODEL, "-n", "6") as talk, tempfile.TemporaryDirectory() as folder:
+            self.assertIn("/load needs the name of a file", talk.answer("/load"))
+            talk.answer("Hello.")
+            said = self.saved(talk, folder)
+            wrong = pathlib.Path(folder) / "wrong.json"
+            wrong.write_text('[{"role":"user","content":"Hi"},\n {"role":"user","content":"Hi"}]')
+            for path, reason in ((wrong, 'message 2 is of "user" where one of assistant is expected'), (f"{folder}/none", "No such file"), (folder, "Is a directory")):
+                self.assertIn(f"cannot load {path}: {reason}", talk.answer(f"/load {path}"))
+            with open(wrong, "wb") as file:
+                file.truncate((64 << 20) + 1)
+            self.assertIn("larger than 64 MiB", talk.answer(f"/load {wrong}"))
+            os.unlink(f"{folder}/saved.json")
+            self.assertEqual(self.saved(talk, folder), said)
+        with PlainTalk(OWN_MODEL, "--raw") as talk, tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "system.json"
+            path.write_text('[{"role":"system","content":"Mira is kind."}]')
+            self.assertIn("without a chat template there is none", talk.answer(f"/load {path}"))
 
     def test_an_answer_is_written_anew(self):
         hot = ("--temp", "4", "--top-k", "0", "--top-p", "1", "-n", "12")

@@ -7,7 +7,7 @@
 
 namespace {
 
-std::atomic<int64_t> count{0};
+std::atomic<int64_t> count{0}, n_bytes{0};
 
 #ifdef _WIN32
 void* aligned(size_t bytes, size_t alignment) { return _aligned_malloc(bytes, alignment); }
@@ -19,6 +19,7 @@ void free_aligned(void* p) { std::free(p); }
 
 void* allocate(size_t bytes, size_t alignment) noexcept {
   count.fetch_add(1, std::memory_order_relaxed);
+  n_bytes.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
   if (bytes == 0) bytes = 1;
   return alignment == 1 ? std::malloc(bytes) : aligned(bytes, alignment);
 }
@@ -32,6 +33,7 @@ void* allocate_or_throw(size_t bytes, size_t alignment) {
 
 namespace inlay::test {
 int64_t allocation_count() { return count.load(std::memory_order_relaxed); }
+int64_t allocated_bytes() { return n_bytes.load(std::memory_order_relaxed); }
 }  // namespace inlay::test
 
 void* operator new(size_t n) { return allocate_or_throw(n, 1); }

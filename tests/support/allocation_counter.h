@@ -6,5 +6,6 @@
 namespace inlay::test {
 
 int64_t allocation_count();  // since the start of the program, all threads
+int64_t allocated_bytes();   // asked for, likewise
 
 }  // namespace inlay::test

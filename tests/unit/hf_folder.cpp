@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "src/base/pulse.h"
 #include "src/model/hf_pooling.h"
 #include "src/model/model.h"
 #include "tests/support/hf_folder.h"
@@ -129,6 +130,35 @@ TEST(HfFolder, AHeadOfItsOwnCountsWhereItDiffersFromTheEmbedding) {
   }
 }
 
+// The comparison reads both matrices whole: whoever loads hears of it on the way, and ends it.
+TEST(HfFolder, ComparingAHeadWithTheEmbeddingHasAPulse) {
+  constexpr int64_t kRows = 1 << 17;
+  constexpr uint64_t kBytes = kRows * 32 * sizeof(float);
+  const std::string zeros(kBytes, '\0');
+  for (const bool has_head : {true, false}) {
+    json config = test::small_config("llama");
+    config["vocab_size"] = kRows;
+    auto tensors = test::small_tensors("llama");
+    tensors[0] = {"model.embed_tokens.weight", {kRows, 32}, "F32", zeros};
+    if (has_head) tensors.push_back({"lm_head.weight", {kRows, 32}, "F32", zeros});
+    TemporaryFolder folder;
+    write(folder, config, tensors);
+    uint64_t n_read = 0, most = 0;
+    int n_beats = 0, ends_at = 0;
+    const Pulse pulse([&](uint64_t n) {
+      n_read += n, most = std::max(most, n);
+      return ++n_beats == ends_at ? error(Code::cancelled, "stopped") : Status{};
+    });
+    ASSERT_TRUE(open_checkpoint(folder.path()).ok());
+    EXPECT_EQ(n_read >= 2 * kBytes, has_head) << n_read;
+    EXPECT_LE(most, uint64_t{1} << 20);
+    if (!has_head) continue;
+    ends_at = n_beats / 2, n_beats = 0;
+    EXPECT_EQ(open_checkpoint(folder.path()).status().code, Code::cancelled);
+    EXPECT_EQ(n_beats, ends_at);
+  }
+}
+
 // What no reference reads is passed over, of any shape and type; everything else is refused by its name.
 TEST(HfFolder, TensorsThatNothingReads) {
   const struct {
@@ -201,14 +231,18 @@ TEST(HfFolder, PoolingOfSentenceTransformersBecomesGgufsKey) {
     const auto checkpoint = open_checkpoint(folder.path());
     if (!checkpoint.ok()) return checkpoint.status().message;
     if (!checkpoint->metadata().find("qwen2.pooling_type")) return "none";
-    return std::to_string(*checkpoint->metadata().get_u64("qwen2.pooling_type"));
+    std::string out = std::to_string(*checkpoint->metadata().get_u64("qwen2.pooling_type"));
+    for (const std::string_view name : *checkpoint->metadata().string_array("inlay.embedding.pooling")) out += " " + std::string(name);
+    return out;
   };
   EXPECT_EQ(stored(""), "none");
   EXPECT_EQ(stored(R"({"pooling_mode_mean_tokens": true, "pooling_mode_cls_token": false})"), "1");
-  EXPECT_EQ(stored(R"({"pooling_mode_mean_tokens": true, "pooling_mode_cls_token": true})"), "0");
+  EXPECT_EQ(stored(R"({"pooling_mode_mean_tokens": true, "pooling_mode_cls_token": true})"), "0 cls mean");
+  EXPECT_EQ(stored("{}"), "1");
+  EXPECT_EQ(stored(R"({"pooling_mode_mean_tokens": false})"), "1");
   EXPECT_NE(stored(R"({"pooling_mode_cls_token": 1})").find("1_Pooling/config.json"), std::string::npos);
   for (const HfPoolingMode& mode : hf_pooling_modes()) {
-    const std::string name = mode.name, number = std::to_string(mode.stored);
+    const std::string name = mode.name, number = mode.stored > 0 ? std::to_string(mode.stored) : "0 " + name;
     EXPECT_EQ(stored(json{{mode.flag, true}}.dump()), number) << name;
     EXPECT_EQ(stored(json{{"pooling_mode", name}}.dump()), number) << name;
     EXPECT_EQ(stored(json{{"pooling_mode", json::array({name})}}.dump()), number) << name;
@@ -216,7 +250,16 @@ TEST(HfFolder, PoolingOfSentenceTransformersBecomesGgufsKey) {
     EXPECT_EQ(stored(json{{"pooling_mode", name}, {"pooling_mode_cls_token", true}}.dump()), number) << name;
   }
   EXPECT_EQ(stored(R"({"pooling_mode": "Mean"})"), "1");
-  EXPECT_EQ(stored(R"({"pooling_mode": ["mean", "cls"]})"), "0");
+  EXPECT_EQ(stored(R"({"pooling_mode": ["mean", "cls"]})"), "0 mean cls");
+  std::string names;
+  for (const HfPoolingMode& mode : hf_pooling_modes()) names += " " + std::string(mode.name);
+  json all = json::object();
+  for (const HfPoolingMode& mode : hf_pooling_modes()) all[mode.flag] = true;
+  EXPECT_EQ(stored(all.dump()), "0" + names);
+  EXPECT_EQ(names, " cls max mean mean_sqrt_len_tokens weightedmean lasttoken") << "the order of sentence-transformers";
+  EXPECT_NE(stored(R"({"pooling_mode": []})").find("1 to 16 names"), std::string::npos);
+  EXPECT_NE(stored(json{{"pooling_mode", std::vector<std::string>(17, "max")}}.dump()).find("1 to 16 names"), std::string::npos);
+  EXPECT_NE(stored(R"({"pooling_mode": ["mean", "median"]})").find("pooling_mode[1] is 'median', expected cls, "), std::string::npos);
   EXPECT_NE(stored(R"({"pooling_mode": "median"})").find("pooling_mode is 'median', expected cls, "), std::string::npos);
   EXPECT_NE(stored(R"({"pooling_mode": 1})").find("pooling_mode"), std::string::npos);
 }
@@ -533,7 +576,7 @@ TEST(HfFolder, WrongTensorsAreRefusedByName) {
       {[&](auto& t) {
          t.push_back({"model.layers.1.mlp.gate_proj.bias", {48}});
        },
-       Code::unsupported, "model.layers.1.mlp.gate_proj.bias is not part of a llama model"},
+       Code::unsupported, "mlp_bias of config.json is not given, which means false, and transformers would leave out the tensor 'model.layers.1.mlp.gate_proj.bias'"},
       {[&](auto& t) {
          t.push_back({"model.layers.2.mlp.up_proj.weight", {48, 32}});
        },

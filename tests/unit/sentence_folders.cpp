@@ -10,6 +10,8 @@
 #include "src/engine/convert.h"
 #include "src/engine/embed.h"
 #include "src/engine/engine.h"
+#include "src/formats/metadata_builder.h"
+#include "tests/support/allocation_counter.h"
 #include "tests/support/compare.h"
 #include "tests/support/hf_folder.h"
 
@@ -182,6 +184,100 @@ TEST(SentenceFolders, StepsAreTakenInTheOrderOfTheModules) {
     }
   }
   EXPECT_GT(test::nmse(all[6], all[4]), 1e-3) << "the order counts";
+}
+
+using Vector = std::vector<double>;
+
+// Of the states of a text's tokens, by the definitions of sentence-transformers.
+Vector pooled(const std::string& mode, const std::vector<std::vector<float>>& states) {
+  Vector out(kWidth, mode == "max" ? -1e30 : 0.0);
+  double weights = 0;
+  for (size_t i = 0; i < states.size(); ++i) {
+    const double weight = mode == "cls" ? i == 0 : mode == "lasttoken" ? i + 1 == states.size() : mode == "weightedmean" ? static_cast<double>(i + 1) : 1;
+    weights += weight;
+    for (size_t k = 0; k < kWidth; ++k) out[k] = mode == "max" ? std::max(out[k], double{states[i][k]}) : out[k] + weight * states[i][k];
+  }
+  for (double& v : out) v /= mode == "max" ? 1 : mode == "mean_sqrt_len_tokens" ? std::sqrt(static_cast<double>(states.size())) : weights;
+  return out;
+}
+
+TEST(SentenceFolders, EveryPoolingIsComputedAloneAndBesideOthers) {
+  const std::vector<std::vector<std::string>> rows = {{"cls"}, {"max"}, {"mean"}, {"mean_sqrt_len_tokens"}, {"weightedmean"}, {"lasttoken"}, {"mean", "max"},
+                                                      {"lasttoken", "cls"}, {"max", "max"}, {"weightedmean", "lasttoken", "mean_sqrt_len_tokens", "cls", "mean", "max"}};
+  std::vector<std::vector<float>> all;
+  for (const auto& modes : rows) {
+    SCOPED_TRACE(json(modes).dump());
+    SentenceFolder folder;
+    folder.write("1_Pooling/config.json", json{{"pooling_mode", modes}}.dump());
+    for (const auto& engine : both(folder)) {
+      for (const size_t n : {size_t{1}, size_t{2}, kTokens.size(), size_t{40}}) {  // the last one in several chunks
+        std::vector<int32_t> tokens;
+        for (size_t i = 0; i < n; ++i) tokens.push_back(kTokens[i * i % kTokens.size()]);
+        std::vector<std::vector<float>> states;  // a token's state is the last one of the text up to it
+        for (size_t i = 1; i <= n; ++i) states.push_back(vector_of(*engine, {tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(i)}, {.pooling = Pooling::last}));
+        std::vector<float> want;
+        for (const std::string& mode : modes)
+          for (const double v : pooled(mode, states)) want.push_back(static_cast<float>(v));
+        const auto found = vector_of(*engine, tokens, {});
+        ASSERT_EQ(found.size(), modes.size() * kWidth);
+        EXPECT_LT(test::nmse(found, want), 1e-10) << n;
+        EXPECT_LT(test::nmse(vector_of(*engine, tokens, {.normalize = true}), of_length_one(want)), 1e-10) << n;
+        if (n == kTokens.size() && modes.size() == 1) all.push_back(found);
+      }
+    }
+  }
+  ASSERT_EQ(all.size(), 12u);
+  for (size_t i = 0; i < all.size(); i += 2)  // the control: they are different
+    for (size_t j = 0; j < i; j += 2) EXPECT_GT(test::nmse(all[i], all[j]), 1e-3) << i << " " << j;
+}
+
+TEST(SentenceFolders, ADenseModuleTakesAllPooledVectors) {
+  SentenceFolder folder({"Dense"});
+  folder.write("1_Pooling/config.json", json{{"pooling_mode", {"max", "weightedmean"}}}.dump());
+  const auto tensors = dense_tensors("one", 2 * kWidth, 12, true);
+  folder.dense("2_Dense", dense_config(2 * kWidth, 12, true, kTanh), tensors);
+  SentenceFolder plain;
+  plain.write("1_Pooling/config.json", json{{"pooling_mode", {"max", "weightedmean"}}}.dump());
+  const auto with = both(folder), without = both(plain);
+  ASSERT_EQ(with.size() + without.size(), 4u);
+  const auto in = vector_of(*without[0], kTokens, {});
+  EXPECT_LT(test::nmse(vector_of(*with[0], kTokens, {}), through_dense(in, tensors, true)), 1e-10);
+  EXPECT_EQ(vector_of(*with[0], kTokens, {}), vector_of(*with[1], kTokens, {}));
+  folder.dense("2_Dense", dense_config(kWidth, 12, true, kTanh), dense_tensors("one", kWidth, 12, true));
+  EXPECT_NE(load(folder.path()).status().message.find("expected 64 for each"), std::string::npos);
+}
+
+TEST(SentenceFolders, APoolingThatNobodyHasIsRefused) {
+  MetadataBuilder metadata;
+  const std::string_view names[] = {"mean", "median"};
+  metadata.texts("inlay.embedding.pooling", names);
+  const auto rules = EmbeddingRules::read(metadata.build("file"), kWidth);
+  ASSERT_FALSE(rules.ok());
+  EXPECT_NE(rules.status().message.find("inlay.embedding.pooling[1] is 'median', expected cls, "), std::string::npos) << rules.status().message;
+}
+
+// A large Dense module is in memory once: where the metadata have it.
+TEST(SentenceFolders, WeightsAreNotCopied) {
+  constexpr size_t kRows = 8192;
+  MetadataBuilder builder;
+  const std::string_view steps[] = {"dense"};
+  builder.texts("inlay.embedding.steps", steps);
+  builder.f32s("inlay.embedding.step.0.weight", std::vector<float>(kRows * kWidth, 0.5f));
+  builder.u32("inlay.embedding.step.0.width", kRows);
+  builder.text("inlay.embedding.step.0.activation", "identity");
+  const Metadata metadata = builder.build("file");
+  const int64_t before = test::allocated_bytes();
+  const auto rules = EmbeddingRules::read(metadata, kWidth);
+  const int64_t taken = test::allocated_bytes() - before;
+  ASSERT_TRUE(rules.ok()) << rules.status().message;
+  EXPECT_LT(taken, 10000);
+  EXPECT_EQ(metadata.f32_array("inlay.embedding.step.0.weight")->size(), kRows * kWidth);  // the control: a copy
+  EXPECT_GE(test::allocated_bytes() - before - taken, static_cast<int64_t>(kRows * kWidth * sizeof(float)));
+  builder.i32s("inlay.embedding.step.0.bias", std::vector<int32_t>(kRows, 1));
+  EXPECT_NE(EmbeddingRules::read(builder.build("file"), kWidth).status().message.find("step.0.bias is expected to be an array of f32"), std::string::npos);
+  Vector vector(kWidth, 1.0);
+  rules->apply(vector);
+  EXPECT_EQ(vector, Vector(kRows, 0.5 * kWidth));
 }
 
 TEST(SentenceFolders, OnlyTheFirstValuesAreKept) {

@@ -1,5 +1,5 @@
 // The DLL in a process: unloaded and loaded again, used by threads that end, twice at once.
-// usage: windows_library MODE LIBRARY MODEL [OTHER_LIBRARY]      MODE: cycles, threads, copies, leave or held
+// usage: windows_library MODE LIBRARY MODEL [OTHER_LIBRARY]      MODE: cycles, threads, copies, leave, held or paths
 #include <windows.h>
 // after windows.h
 #include <stdio.h>
@@ -198,12 +198,40 @@ static void held(const char* library, const char* model) {
   kept.inlay_free(engine);
 }
 
+// A path of any length, in the form that Windows has for those beyond 259 characters. `other` is in a folder of this build.
+static void paths(const char* library, const char* other) {
+  enum { kFolders = 9, kFolder = 120 };
+  wchar_t path[4096] = L"\\\\?\\", from[1024], beside[1024];
+  char utf8[8192], message[8192];
+  inlay_dl api;
+  expect(MultiByteToWideChar(CP_UTF8, 0, library, -1, from, 1024) > 0, "the library's own path is short");
+  expect(MultiByteToWideChar(CP_UTF8, 0, other, -1, beside, 1024) > 0, "the other's path is short");
+  size_t n = 4 + GetFullPathNameW(beside, 1024, path + 4, NULL);
+  for (int i = 0; i < kFolders; ++i) {
+    while (i == 0 && path[n - 1] != L'\\') --n;
+    for (int k = 0; k < kFolder; ++k) path[n++] = L'\u00e9';
+    path[n] = 0;
+    expect(CreateDirectoryW(path, NULL) || GetLastError() == ERROR_ALREADY_EXISTS, "a folder is made");
+    path[n++] = L'\\';
+  }
+  memcpy(path + n, L"a.dll", sizeof L"a.dll");
+  expect(n > 1023 && WideCharToMultiByte(CP_UTF8, 0, path, -1, utf8, sizeof utf8, NULL, NULL) > 0, "the path is long");
+  DeleteFileW(path);
+  expect(inlay_dl_open(utf8, &api, message, sizeof message) != 0, "a file that is not there is not loaded");
+  expect(strstr(message, ": error 2") != NULL || strstr(message, ": error 126") != NULL, "the reason is that there is none");
+  expect(CopyFileW(from, path, FALSE), "the library is copied");
+  if (inlay_dl_open(utf8, &api, message, sizeof message) != 0) fail("load by a long path", message);
+  inlay_dl_close(&api);
+  expect(inlay_dl_open("\xff.dll", &api, message, sizeof message) != 0 && strstr(message, "error 1113") != NULL, "bytes that are no UTF-8 are named");
+}
+
 int main(int argc, char** argv) {
   if (argc < 4) fail("usage", "windows_library MODE LIBRARY MODEL [OTHER_LIBRARY]");
   if (strcmp(argv[1], "cycles") == 0) cycles(argv[2], argv[3]);
   else if (strcmp(argv[1], "threads") == 0) threads(argv[2], argv[3]);
   else if (strcmp(argv[1], "copies") == 0 && argc == 5) copies(argv[2], argv[3], argv[4]);
   else if (strcmp(argv[1], "held") == 0) held(argv[2], argv[3]);
+  else if (strcmp(argv[1], "paths") == 0 && argc == 5) paths(argv[2], argv[4]);
   else if (strcmp(argv[1], "leave") == 0) leave(argv[2], argv[3]);
   else fail("no such mode", argv[1]);
   printf("ok\n");

@@ -332,9 +332,10 @@ namespace Inlay
     /// <summary>How the final hidden states of a text's tokens become one vector.</summary>
     public enum Pooling : int
     {
-        /// <summary>As the model's metadata say, with the layers that a sentence-transformers folder has behind its pooling
-        /// (Dense, Normalize), which may change the width; a model that says nothing is refused. The others give the pooled
-        /// states alone.</summary>
+        /// <summary>As the model's metadata say: one of the others, or what only models ask for (the largest value, the sum
+        /// divided by the root of the length, a mean whose weights grow, several poolings one behind the other), with the
+        /// layers that a sentence-transformers folder has behind its pooling (Dense, Normalize), which may change the
+        /// width; a model that says nothing is refused. The others give the pooled states alone.</summary>
         Default = 0,
         /// <summary>The mean of all tokens.</summary>
         Mean = 1,
@@ -1914,8 +1915,8 @@ namespace Inlay.Raw
         /// <param name="n_inputs">Their number.</param>
         /// <param name="input_stride">sizeof(inlay_embed_input): from one text to the next. [bytes]</param>
         /// <param name="params">NULL: all defaults. May be null.</param>
-        /// <param name="out">n_inputs x width values, text after text. The width is d_model, but with pooling DEFAULT that
-        /// of the model's last Dense layer. May be null.</param>
+        /// <param name="out">n_inputs x width values, text after text. The width is d_model. With pooling DEFAULT it is
+        /// d_model times the number of the model's poolings, or that of its last Dense layer. May be null.</param>
         /// <param name="cap">Room in out. [values]</param>
         /// <param name="needed">n_inputs x width. [values] May be null.</param>
         /// <param name="err">What went wrong. May be null.</param>

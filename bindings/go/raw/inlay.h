@@ -214,7 +214,7 @@ typedef uint32_t inlay_chat_flags;
 
 // How the final hidden states of a text's tokens become one vector.
 typedef int32_t inlay_pooling;
-#define INLAY_POOLING_DEFAULT 0  // As the model's metadata say, with the layers that a sentence-transformers folder has behind its pooling (Dense, Normalize), which may change the width; a model that says nothing is refused. The others give the pooled states alone.
+#define INLAY_POOLING_DEFAULT 0  // As the model's metadata say: one of the others, or what only models ask for (the largest value, the sum divided by the root of the length, a mean whose weights grow, several poolings one behind the other), with the layers that a sentence-transformers folder has behind its pooling (Dense, Normalize), which may change the width; a model that says nothing is refused. The others give the pooled states alone.
 #define INLAY_POOLING_MEAN 1  // The mean of all tokens.
 #define INLAY_POOLING_LAST 2  // The last token, which has seen all others.
 #define INLAY_POOLING_FIRST 3  // The first token (CLS), which in a decoder has seen itself alone.

@@ -889,9 +889,10 @@ type Pooling int32
 
 // Values of Pooling.
 const (
-	// As the model's metadata say, with the layers that a sentence-transformers folder has behind its pooling (Dense,
-	// Normalize), which may change the width; a model that says nothing is refused. The others give the pooled states
-	// alone.
+	// As the model's metadata say: one of the others, or what only models ask for (the largest value, the sum divided
+	// by the root of the length, a mean whose weights grow, several poolings one behind the other), with the layers
+	// that a sentence-transformers folder has behind its pooling (Dense, Normalize), which may change the width; a
+	// model that says nothing is refused. The others give the pooled states alone.
 	PoolingDefault Pooling = 0
 	// The mean of all tokens.
 	PoolingMean Pooling = 1
@@ -2114,8 +2115,8 @@ func ChatRender(engine *Engine, conversation *byte, conversationLen uintptr, par
 //   - nInputs: Their number.
 //   - inputStride: sizeof(inlay_embed_input): from one text to the next.
 //   - params: NULL: all defaults.
-//   - out: n_inputs x width values, text after text. The width is d_model, but with pooling DEFAULT that of the
-//     model's last Dense layer.
+//   - out: n_inputs x width values, text after text. The width is d_model. With pooling DEFAULT it is d_model times
+//     the number of the model's poolings, or that of its last Dense layer.
 //   - cap_: Room in out.
 //   - needed: n_inputs x width.
 //   - Thread: any.

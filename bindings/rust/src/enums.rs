@@ -530,9 +530,10 @@ impl ExplainForm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Pooling {
-    /// As the model's metadata say, with the layers that a sentence-transformers folder has behind its pooling
-    /// (Dense, Normalize), which may change the width; a model that says nothing is refused. The others give the
-    /// pooled states alone.
+    /// As the model's metadata say: one of the others, or what only models ask for (the largest value, the sum
+    /// divided by the root of the length, a mean whose weights grow, several poolings one behind the other), with the
+    /// layers that a sentence-transformers folder has behind its pooling (Dense, Normalize), which may change the
+    /// width; a model that says nothing is refused. The others give the pooled states alone.
     #[default]
     Default,
     /// The mean of all tokens.

@@ -295,9 +295,10 @@ pub const INLAY_CHAT_CONTINUE_FINAL_MESSAGE: inlay_chat_flags = 2;
 
 /// How the final hidden states of a text's tokens become one vector.
 pub type inlay_pooling = i32;
-/// As the model's metadata say, with the layers that a sentence-transformers folder has behind its pooling (Dense,
-/// Normalize), which may change the width; a model that says nothing is refused. The others give the pooled states
-/// alone.
+/// As the model's metadata say: one of the others, or what only models ask for (the largest value, the sum divided by
+/// the root of the length, a mean whose weights grow, several poolings one behind the other), with the layers that a
+/// sentence-transformers folder has behind its pooling (Dense, Normalize), which may change the width; a model that
+/// says nothing is refused. The others give the pooled states alone.
 pub const INLAY_POOLING_DEFAULT: inlay_pooling = 0;
 /// The mean of all tokens.
 pub const INLAY_POOLING_MEAN: inlay_pooling = 1;
@@ -1711,8 +1712,8 @@ pub struct Functions {
     /// - `n_inputs`: Their number.
     /// - `input_stride`: sizeof([`inlay_embed_input`]): from one text to the next. (bytes)
     /// - `params`: NULL: all defaults. (may be null)
-    /// - `out`: n_inputs x width values, text after text. The width is d_model, but with pooling DEFAULT that of the
-    ///   model's last Dense layer. (may be null)
+    /// - `out`: n_inputs x width values, text after text. The width is d_model. With pooling DEFAULT it is d_model
+    ///   times the number of the model's poolings, or that of its last Dense layer. (may be null)
     /// - `cap`: Room in out. (values)
     /// - `needed`: n_inputs x width. (values, may be null)
     pub inlay_embed: unsafe extern "C" fn(engine: *const inlay_engine, inputs: *const inlay_embed_input, n_inputs: usize, input_stride: usize, params: *const inlay_embed_params, out: *mut f32, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
