@@ -3,14 +3,18 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "src/base/mutex.h"
 #include "src/base/status.h"
 #include "src/formats/checkpoint.h"
 #include "src/model/arch_spec.h"
 #include "src/model/model_spec.h"
+#include "src/model/quantize.h"
 
 namespace inlay {
 
@@ -134,7 +138,9 @@ class WeightReader {
   // several threads may call it at once, each with a scratch of its own.
   Status read_range(const Weight& weight, uint64_t at, std::span<std::byte> into, ReadScratch& scratch) const;
   bool is_concurrent() const { return checkpoint_.is_concurrent(); }
-  void discard(const Weight& weight) const;                      // will not be read again
+  // It was read whole, and will not be read again. UNSUPPORTED where its type could not hold it, which its ranges alone do not tell: that some
+  // are small beside others is no fault.
+  Status finish(const Weight& weight) const;
 
  private:
   // In the file's type.
@@ -144,6 +150,8 @@ class WeightReader {
   const Checkpoint& checkpoint_;
   const Model& model_;
   std::vector<std::byte> scratch_, reordered_, converted_;
+  mutable Mutex mutex_;
+  mutable std::map<std::pair<int64_t, int64_t>, ConversionLoss> losses_;  // of weights that are read in ranges, by tensor and first row
 };
 
 }  // namespace inlay

@@ -124,8 +124,10 @@ Status WeightReader::read_range(const Weight& weight, uint64_t at, std::span<std
   INLAY_TRY(read_stored_range(weight, at / row * stored_row, stored, scratch));
   const ConversionLoss loss =
       convert(weight.file_dtype, stored.data(), weight.dtype, static_cast<int64_t>(n_rows) * weight.n_cols, into.data());
-  // These rows alone: that they are small beside others is no fault.
-  return loss.is_beyond() || (loss.largest > 1 && loss.is_too_much(weight.dtype)) ? cannot_hold(weight.name, weight.dtype, loss) : Status{};
+  if (loss.is_beyond() || (loss.largest > 1 && loss.is_too_much(weight.dtype))) return cannot_hold(weight.name, weight.dtype, loss);
+  const std::lock_guard lock(mutex_);
+  losses_[{static_cast<int64_t>(weight.tensor), weight.first_row}].add(loss);
+  return {};
 }
 
 Status WeightReader::read_stored_range(const Weight& weight, uint64_t at, std::span<std::byte> into, ReadScratch& scratch) const {
@@ -153,10 +155,13 @@ Status WeightReader::read_stored_range(const Weight& weight, uint64_t at, std::s
   return {};
 }
 
-void WeightReader::discard(const Weight& weight) const {
+Status WeightReader::finish(const Weight& weight) const {
   const TensorEntry& tensor = checkpoint_.tensors()[weight.tensor];
   const uint64_t row = stored_row_bytes(weight);
   checkpoint_.discard(tensor, row * static_cast<uint64_t>(weight.first_row), row * static_cast<uint64_t>(rows_of(weight)));
+  const std::lock_guard lock(mutex_);
+  const auto loss = losses_.find({static_cast<int64_t>(weight.tensor), weight.first_row});
+  return loss != losses_.end() && loss->second.is_too_much(weight.dtype) ? cannot_hold(weight.name, weight.dtype, loss->second) : Status{};
 }
 
 }  // namespace inlay

@@ -16,6 +16,8 @@ uint64_t held_bytes(const Weight& w, const cpu::Kernels& kernels) {
   return (n + HostBuffer::kAlignment - 1) / HostBuffer::kAlignment * HostBuffer::kAlignment;
 }
 
+constexpr uint64_t kPackedAtOnce = uint64_t{64} << 20;  // bytes between two calls of progress, of a matrix that was read before
+
 // Reads, converts and packs a matrix with all threads, each a range of tiles at a time, so that no more of it than these
 // ranges is held twice.
 class MatrixPacking {
@@ -103,11 +105,15 @@ Result<PackedWeights> PackedWeights::load(const Plan& plan, WeightReader& reader
       INLAY_ASSIGN(const std::byte* from, reader.read(w, &pool, within));
       const int64_t tiles = cpu::n_tiles(w.n_rows);
       const int64_t grain = std::max<int64_t>(1, std::min<int64_t>(64, tiles / (4 * pool.size())));
-      pool.parallel_for(tiles, grain, [&](int64_t begin, int64_t end, int) {
-        kernel.pack(from, w.n_rows, w.n_cols, begin, end, to);
-      });
+      const int64_t step = std::max<int64_t>(grain, static_cast<int64_t>(kPackedAtOnce / kernel.tile_bytes(w.n_cols)));
+      for (int64_t first = 0; first < tiles; first += step) {
+        if (first > 0 && !within(w.n_bytes())) return error(Code::cancelled, "loading was cancelled");
+        pool.parallel_for(std::min(step, tiles - first), grain, [&](int64_t begin, int64_t end, int) {
+          kernel.pack(from, w.n_rows, w.n_cols, first + begin, first + end, to);
+        });
+      }
     }
-    reader.discard(w);
+    INLAY_TRY(reader.finish(w));
     offset += held_bytes(w, kernels);
     done += w.n_bytes();
     if (progress && !progress(done, total)) return error(Code::cancelled, "loading was cancelled");

@@ -137,7 +137,7 @@ class Upload {
       INLAY_ASSIGN(const std::vector<float> values, source_.reader.read_vector(w));
       std::memcpy(image.data() + source_.layout.offset(static_cast<WeightIndex>(i)), values.data(),
                   values.size() * sizeof(float));
-      source_.reader.discard(w);
+      INLAY_TRY(source_.reader.finish(w));
       n_reported_ += w.n_bytes();
     }
     INLAY_TRY(copy_to_device(storage_, image.data(), image.size(), "uploading weights"));
@@ -178,7 +178,7 @@ class Upload {
     if (!lane.is_open()) INLAY_TRY(lane.open(slot_bytes_));
     INLAY_TRY(lane.upload(piece, source_.plan, source_.reader, storage_));
     for (const WeightIndex i : {piece.weight, piece.up}) {
-      if (i != kNoWeight && left_[i].fetch_sub(1) == 1) source_.reader.discard(source_.plan.weights[i]);
+      if (i != kNoWeight && left_[i].fetch_sub(1) == 1) INLAY_TRY(source_.reader.finish(source_.plan.weights[i]));
     }
     n_done_.fetch_add(1);
     return {};

@@ -143,7 +143,7 @@ Status ReferenceBackend::load_weights(WeightReader& reader, const LoadProgress& 
       INLAY_ASSIGN(held.bytes, HostBuffer::allocate(w.n_bytes(), w.name.c_str()));
       std::memcpy(held.bytes.data(), bytes, static_cast<size_t>(w.n_bytes()));
     }
-    reader.discard(w);
+    INLAY_TRY(reader.finish(w));
     weights_.push_back(std::move(held));
     done += w.n_bytes();
     if (progress && !progress(done, total)) return error(Code::cancelled, "loading was cancelled");
