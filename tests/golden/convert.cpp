@@ -65,6 +65,7 @@ TEST(Convert, BiasesAndFrequencyFactorsAreKept) {
                             {"low_freq_factor", 1.0},
                             {"high_freq_factor", 4.0},
                             {"original_max_position_embeddings", 32}};
+  config["attention_bias"] = true;
   folder.write("config.json", config.dump());
   folder.write("model.safetensors", test::safetensors_of(test::small_tensors("qwen2")));
   ASSERT_TRUE(convert_to_gguf(folder.path(), folder.path("made.gguf"), {.type = ConvertType::f32}).ok());
