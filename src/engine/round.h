@@ -1,0 +1,58 @@
+// Which requests take part in the next step, and which give way: a function of their states, of what there is room for, and of a clock that
+// belongs to the caller. docs/design/requests.md, "Order of work"
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace inlay {
+
+inline constexpr int32_t kTopLevel = 7;
+
+// A request as the planner sees it. Times are microseconds of the caller's clock.
+struct PlannedRequest {
+  enum class State : uint8_t { waiting, running, resting };  // resting: was put out, and comes back
+
+  State state = State::waiting;
+  int32_t priority = 0;            // 0 to kTopLevel
+  int64_t submitted = 0;
+  int64_t waiting_since = 0;       // for its state: waiting or resting
+  int64_t deadline = INT64_MAX;    // orders requests of one level
+  int32_t n_cached = 0;            // tokens in the cache; of a resting one none
+  int32_t n_tokens = 0;            // of the sequence so far: those that are not cached are computed before it draws
+  int32_t n_blocks = 0;            // that it has: since it began those of its prompt and of min_drawn tokens
+  int32_t n_drawn = 0;             // since it began or came back
+  bool is_unread = false;          // nobody has polled what it drew: it draws no more, and may be put out like any other
+};
+
+struct RoundLimits {
+  int32_t max_sequences = 0;     // of a step, and running at once
+  int32_t max_step_tokens = 0;
+  int32_t max_prompt_tokens = 0; // of prompts, in a step: what is left of the time that a step may take
+  int32_t block_tokens = 0;
+  int32_t n_blocks = 0;          // of the pool, those of running requests included
+  int64_t age = 250'000;         // a waiting request rises by a level in this time
+  int32_t min_drawn = 16;        // tokens that a request draws before it is put out again
+};
+
+struct Round {
+  struct Part {
+    size_t request = 0;   // into the requests
+    int32_t n_tokens = 0; // of its sequence, from n_cached on
+    bool draws = false;   // behind the last of them
+  };
+  std::vector<Part> parts;       // of the step
+  std::vector<size_t> put_out;   // before it: their blocks are free then
+  std::vector<size_t> begun;     // waiting or resting ones that run from now on, in this order, with blocks for all their tokens and min_drawn more
+};
+
+// The level of a request, with what it has gained by waiting.
+int32_t level_of(const PlannedRequest& request, int64_t now, int64_t age);
+
+// Who runs goes on: one token of each that draws, and chunks of prompts in what is left. Who waits begins, the highest level first, at one
+// level those that were put out, then by deadline, then by age; nobody is passed over for one behind it. Blocks that lack are taken from the
+// running request of the lowest level, and of these from the latest, if that is below the one that lacks them.
+void plan_round(std::span<const PlannedRequest> requests, const RoundLimits& limits, int64_t now, Round& out);
+
+}  // namespace inlay

@@ -1,0 +1,290 @@
+// The order of work under a virtual clock: schedules of arrivals, cancels and a small pool, played from a seed.
+#include "src/engine/round.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <random>
+#include <string>
+
+namespace inlay {
+namespace {
+
+using State = PlannedRequest::State;
+constexpr int32_t kBlock = 16;
+
+struct Job {
+  PlannedRequest view;
+  uint64_t id = 0;
+  int32_t n_answer = 0;      // tokens that it draws in all
+  int32_t n_answered = 0;
+  int64_t began = -1, ended = -1;
+  int32_t n_put_out = 0;
+};
+
+// Requests that come, run, give way and end. What a step takes is a formula; what it did is checked at every step.
+class World {
+ public:
+  World(const RoundLimits& limits, uint32_t seed) : limits_(limits), random_(seed) {}
+
+  void submit(int32_t n_prompt, int32_t n_answer, int32_t priority, int64_t deadline = INT64_MAX) {
+    Job job;
+    job.id = next_id_++;
+    job.n_answer = n_answer;
+    job.view = {.priority = priority, .submitted = now_, .waiting_since = now_, .deadline = deadline, .n_tokens = n_prompt};
+    jobs_.push_back(job);
+  }
+  void cancel(size_t i) {
+    ended_.push_back(jobs_[i]);
+    jobs_.erase(jobs_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+
+  // One round; false: nobody is there. `spoil`: changes what was planned.
+  bool step(const std::function<void(const std::deque<Job>&, Round&)>& spoil = {}) {
+    if (jobs_.empty()) return false;
+    std::vector<PlannedRequest> views;
+    for (const Job& job : jobs_) views.push_back(job.view);
+    Round round, again;
+    plan_round(views, limits_, now_, round);
+    plan_round(views, limits_, now_, again);
+    expect(same(round, again), "the same requests and the same time give another round");
+    if (spoil) spoil(jobs_, round);
+    apply(round);
+    return true;
+  }
+
+  const std::deque<Job>& jobs() const { return jobs_; }
+  const std::vector<Job>& ended() const { return ended_; }
+  int64_t now() const { return now_; }
+  void pass(int64_t time) { now_ += time; }
+  std::mt19937& random() { return random_; }
+  int32_t below(int32_t n) { return static_cast<int32_t>(random_() % static_cast<uint32_t>(n)); }
+  const std::string& fault() const { return fault_; }  // the first one; empty: none
+  int32_t n_put_out() const { return n_put_out_; }
+  int32_t n_mixed() const { return n_mixed_; }
+
+ private:
+  static bool same(const Round& a, const Round& b) {
+    const auto part = [](const Round::Part& x, const Round::Part& y) { return x.request == y.request && x.n_tokens == y.n_tokens && x.draws == y.draws; };
+    return std::ranges::equal(a.parts, b.parts, part) && a.put_out == b.put_out && a.begun == b.begun;
+  }
+  void expect(bool holds, const std::string& what) {
+    if (!holds && fault_.empty()) fault_ = what + " at " + std::to_string(now_);
+  }
+  int32_t n_used() const {
+    int32_t n = 0;
+    for (const Job& job : jobs_) n += job.view.n_blocks;
+    return n;
+  }
+  static int32_t blocks_for(int32_t n) { return (n + kBlock - 1) / kBlock; }
+
+  void apply(const Round& round) {
+    for (const size_t i : round.put_out) {
+      Job& job = jobs_[i];
+      expect(job.view.state == State::running, "what does not run is put out");
+      expect(job.view.n_drawn >= limits_.min_drawn, "put out again before it has drawn its tokens");
+      job.view.state = State::resting;
+      job.view.waiting_since = now_;
+      job.view.n_cached = job.view.n_blocks = job.view.n_drawn = 0;
+      ++job.n_put_out, ++n_put_out_;
+    }
+    for (const size_t i : round.begun) {
+      Job& job = jobs_[i];
+      expect(job.view.state != State::running, "what runs begins");
+      expect_its_turn(i, round);
+      job.view.state = State::running;
+      job.view.n_blocks = blocks_for(job.view.n_tokens + limits_.min_drawn);
+      if (job.began < 0) job.began = now_;
+    }
+    expect(std::ranges::count(jobs_, State::running, [](const Job& job) { return job.view.state; }) <= limits_.max_sequences, "too many run");
+    int32_t n_tokens = 0, n_prompt = 0, n_rows = 0;
+    std::vector<bool> has_part(jobs_.size());
+    for (const Round::Part& part : round.parts) {
+      Job& job = jobs_[part.request];
+      expect(job.view.state == State::running, "a part of what does not run");
+      expect(!has_part[part.request], "two parts of one request");
+      has_part[part.request] = true;
+      const bool is_row = job.view.n_tokens - job.view.n_cached == 1;
+      (is_row ? n_rows : n_prompt) += part.n_tokens;
+      n_tokens += part.n_tokens;
+      job.view.n_cached += part.n_tokens;
+      job.view.n_blocks = std::max(job.view.n_blocks, blocks_for(job.view.n_cached));
+      expect(part.draws == (job.view.n_cached == job.view.n_tokens && !job.view.is_unread), "draws where it cannot, or does not where it can");
+      if (!part.draws) continue;
+      ++job.view.n_tokens, ++job.view.n_drawn, ++job.n_answered;
+    }
+    expect(n_tokens <= limits_.max_step_tokens && round.parts.size() <= static_cast<size_t>(limits_.max_sequences), "a step is too large");
+    expect(n_prompt <= std::max(limits_.max_prompt_tokens, 1), "too much of prompts");
+    expect(n_used() <= limits_.n_blocks, "more blocks than there are");
+    n_mixed_ += n_rows > 0 && n_prompt > 0 ? 1 : 0;
+    now_ += 500 + 20 * n_rows + 10 * n_prompt;
+    for (size_t i = jobs_.size(); i-- > 0;) {
+      if (jobs_[i].n_answered < jobs_[i].n_answer) continue;
+      jobs_[i].ended = now_;
+      cancel(i);
+    }
+    n_idle_ = n_tokens == 0 ? n_idle_ + 1 : 0;
+    expect(n_idle_ < 3, "nothing goes on");
+  }
+
+  // Nobody who still waits comes before it.
+  void expect_its_turn(size_t i, const Round& round) {
+    const auto key = [&](const Job& job) {
+      return std::tuple(-level_of(job.view, now_, limits_.age), job.view.state != State::resting, job.view.deadline, job.view.submitted);
+    };
+    for (size_t k = 0; k < jobs_.size(); ++k) {
+      if (jobs_[k].view.state == State::running || std::ranges::find(round.begun, k) != round.begun.end()) continue;
+      if (std::ranges::find(round.put_out, k) != round.put_out.end()) continue;
+      expect(!(key(jobs_[k]) < key(jobs_[i])), "a waiting request is passed over");
+    }
+  }
+
+  RoundLimits limits_;
+  std::mt19937 random_;
+  std::deque<Job> jobs_;
+  std::vector<Job> ended_;
+  uint64_t next_id_ = 0;
+  int64_t now_ = 0;
+  int32_t n_put_out_ = 0, n_mixed_ = 0, n_idle_ = 0;
+  std::string fault_;
+};
+
+RoundLimits usual() {
+  return {.max_sequences = 8, .max_step_tokens = 256, .max_prompt_tokens = 192, .block_tokens = kBlock, .n_blocks = 200};
+}
+
+TEST(Round, RandomSchedulesKeepTheRulesAndEnd) {
+  int32_t n_put_out = 0, n_mixed = 0;
+  for (uint32_t seed = 0; seed < 120; ++seed) {
+    RoundLimits limits = usual();
+    if (seed % 2 == 1) limits.n_blocks = 44;  // a quarter of what they would take, and a whole request at least
+    World world(limits, seed);
+    for (int32_t round = 0; round < 300; ++round) {
+      for (int32_t n = world.below(4) == 0 ? world.below(4) : 0; n > 0; --n) {
+        const int64_t deadline = world.below(3) == 0 ? world.now() + world.below(1'000'000) : INT64_MAX;
+        world.submit(1 + world.below(300), 1 + world.below(120), world.below(kTopLevel + 1), deadline);
+      }
+      if (world.below(40) == 0 && !world.jobs().empty()) world.cancel(static_cast<size_t>(world.below(static_cast<int32_t>(world.jobs().size()))));
+      world.step();
+      if (world.below(8) == 0) world.pass(world.below(200'000));
+    }
+    for (int32_t round = 0; round < 200'000 && world.step(); ++round) {
+    }
+    ASSERT_EQ(world.fault(), "") << "seed " << seed;
+    EXPECT_TRUE(world.jobs().empty()) << "seed " << seed << ": " << world.jobs().size() << " never end";
+    n_put_out += world.n_put_out(), n_mixed += world.n_mixed();
+  }
+  EXPECT_GT(n_put_out, 50) << "the pool was never short";
+  EXPECT_GT(n_mixed, 300) << "prompts never rode with decode rows";
+}
+
+TEST(Round, WrongPlansAreNoticed) {
+  const auto waits = [](const Job& job) { return job.view.state == State::waiting; };
+  const struct {
+    const char* fault;
+    std::function<void(const std::deque<Job>&, Round&)> spoil;
+  } kinds[] = {
+      {"two parts of one request", [](auto&, Round& r) { if (!r.parts.empty()) r.parts.push_back(r.parts[0]); }},
+      {"a part of what does not run", [&](auto& jobs, Round& r) {
+         for (size_t i = 0; i < jobs.size(); ++i) if (waits(jobs[i]) && std::ranges::find(r.begun, i) == r.begun.end()) r.parts.push_back({i, 1, false});
+       }},
+      {"draws where it cannot", [](auto&, Round& r) { if (!r.parts.empty()) r.parts[0].draws = !r.parts[0].draws; }},
+      {"a waiting request is passed over", [&](auto& jobs, Round& r) {
+         for (size_t i = jobs.size(); i-- > 0 && !r.begun.empty();) {
+           if (waits(jobs[i]) && jobs[i].view.priority == 0 && std::ranges::find(r.begun, i) == r.begun.end()) r.begun.back() = i;
+         }
+       }},
+      {"put out again before", [](auto& jobs, Round& r) { if (jobs[0].view.state == State::running && jobs[0].view.n_drawn == 3) r.parts.clear(), r.put_out.push_back(0); }},
+      {"nothing goes on", [](auto&, Round& r) { r = {}; }},
+  };
+  for (const auto& kind : kinds) {
+    RoundLimits limits = usual();
+    limits.max_sequences = 3;
+    World world(limits, 9);
+    for (int32_t i = 0; i < 12; ++i) world.submit(40, 20, i % 3);
+    for (int32_t round = 0; round < 60 && world.fault().empty(); ++round) world.step(kind.spoil);
+    EXPECT_EQ(world.fault().find(kind.fault), 0u) << kind.fault << ": " << world.fault();
+  }
+}
+
+// How long one request of the lowest level waits while others of the highest never end to come.
+int64_t wait_under_load(int64_t age) {
+  RoundLimits limits = usual();
+  limits.age = age;
+  World world(limits, 3);
+  for (int32_t i = 0; i < 8; ++i) world.submit(50, 40, kTopLevel);
+  world.step();
+  world.submit(50, 4, 0);
+  for (int32_t round = 0; round < 30'000; ++round) {
+    while (world.jobs().size() < 24) world.submit(50, 40, kTopLevel);
+    world.step();
+    const auto low = std::ranges::find(world.jobs(), uint64_t{8}, &Job::id);
+    if (low == world.jobs().end() || low->began >= 0) break;
+  }
+  EXPECT_EQ(world.fault(), "");
+  const auto low = std::ranges::find(world.jobs(), uint64_t{8}, &Job::id);
+  return low == world.jobs().end() || low->began >= 0 ? world.now() : INT64_MAX;
+}
+
+TEST(Round, WaitingHasABoundUnderEndlessLoad) {
+  // At the top it comes behind those that were submitted before it reached it, at most 16 of 40 tokens, eight at a time.
+  const int64_t age = 10'000;
+  EXPECT_LE(wait_under_load(age), kTopLevel * age + 4 * 60'000);
+  EXPECT_EQ(wait_under_load(INT64_MAX / 16), INT64_MAX) << "negative control: without what it gains by waiting it never begins";
+}
+
+TEST(Round, ShortOfBlocksTheLeastImportantGivesWayAndComesBackFirst) {
+  RoundLimits limits = usual();
+  limits.n_blocks = 20;
+  World world(limits, 1);
+  world.submit(60, 200, 1);
+  world.submit(60, 200, 1);
+  for (int32_t i = 0; i < 30; ++i) world.step();
+  ASSERT_EQ(world.n_put_out(), 0);
+  world.submit(200, 20, 5);  // wants 13 blocks
+  world.step();
+  ASSERT_EQ(world.fault(), "");
+  EXPECT_EQ(world.n_put_out(), 1);
+  EXPECT_EQ(world.jobs()[1].n_put_out, 1) << "the later one of two equals";
+  EXPECT_GE(world.jobs()[2].began, 0);
+  world.submit(10, 5, 1);  // of the same level: behind the one that was put out
+  while (world.step()) {
+  }
+  EXPECT_EQ(world.fault(), "");
+  EXPECT_EQ(world.ended().size(), 4u);
+}
+
+TEST(Round, WhoIsUnreadDrawsNothingAndLosesNothing) {
+  const RoundLimits limits = usual();
+  std::vector<PlannedRequest> requests(2);
+  for (PlannedRequest& r : requests) r = {.state = State::running, .priority = 3, .n_cached = 20, .n_tokens = 21, .n_blocks = 2, .n_drawn = 40};
+  requests[1].submitted = 1;
+  requests[0].is_unread = true;
+  Round round;
+  plan_round(requests, limits, 100, round);
+  ASSERT_EQ(round.parts.size(), 1u);
+  EXPECT_EQ(round.parts[0].request, 1u);
+  EXPECT_TRUE(round.put_out.empty());
+  requests[0].is_unread = false;
+  plan_round(requests, limits, 100, round);
+  EXPECT_EQ(round.parts.size(), 2u) << "negative control";
+}
+
+TEST(Round, AtOneLevelTheNearerDeadlineComesFirst) {
+  RoundLimits limits = usual();
+  limits.max_sequences = 1;
+  std::vector<PlannedRequest> requests(3);
+  for (size_t i = 0; i < 3; ++i) requests[i] = {.priority = 2, .submitted = static_cast<int64_t>(i), .n_tokens = 10};
+  requests[2].deadline = 5000;
+  Round round;
+  plan_round(requests, limits, 10, round);
+  EXPECT_EQ(round.begun, std::vector<size_t>{2});
+  requests[1].priority = 3;
+  plan_round(requests, limits, 10, round);
+  EXPECT_EQ(round.begun, std::vector<size_t>{1}) << "a level counts more";
+}
+
+}  // namespace
+}  // namespace inlay
