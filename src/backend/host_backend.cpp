@@ -67,13 +67,18 @@ Status HostBackend::run_queued(Step& step, const StepResults& results) {
 Status HostBackend::read_rows(const StepBatch& batch, const StepResults& results) {
   const auto n_vocab = static_cast<size_t>(plan().spec.n_vocab), d_model = static_cast<size_t>(plan().spec.d_model);
   const size_t width = batch.asked == RowValues::hidden ? d_model : n_vocab;
-  std::vector<float> logits;  // of rows that are scored
+  std::vector<float> logits;   // of rows that are scored
+  std::vector<int32_t> next;  // of the rows that follow one another
   size_t n_done = 0;
-  for (const AskedRows& rows : batch.asked_rows) {
-    const auto n_rows = static_cast<size_t>(rows.n_rows);
+  for (size_t at = 0, n_ranges = 0; at < batch.asked_rows.size(); at += n_ranges) {
+    n_ranges = n_adjoining(batch.asked_rows.subspan(at));
+    const std::span<const AskedRows> ranges = batch.asked_rows.subspan(at, n_ranges);
+    const size_t n_rows = n_rows_of(ranges);
+    next.clear();
+    for (const AskedRows& rows : ranges) next.insert(next.end(), rows.next.begin(), rows.next.end());
     for (size_t i = 0, n = 0; i < n_rows; i += n, n_done += n) {
       n = batch.asked == RowValues::scores ? std::min(n_rows - i, kRowsAtOnce) : n_rows;
-      const int32_t first = rows.first_row + static_cast<int32_t>(i);
+      const int32_t first = ranges[0].first_row + static_cast<int32_t>(i);
       const StepResults part = results.part(n_done, n, width);
       if (batch.asked == RowValues::hidden) {
         for (size_t k = 0; k < n; ++k)
@@ -83,7 +88,7 @@ Status HostBackend::read_rows(const StepBatch& batch, const StepResults& results
       } else {
         logits.resize(n * n_vocab);
         INLAY_TRY(row_logits(first, logits));
-        INLAY_TRY(score_rows(logits, rows.next.subspan(i, n), part));
+        INLAY_TRY(score_rows(logits, std::span(next).subspan(i, n), part));
       }
     }
   }

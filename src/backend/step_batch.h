@@ -57,6 +57,18 @@ struct AskedRows {
   std::span<const int32_t> next;  // scores: the token that each row is asked for, (n_rows)
 };
 
+// How many of them, from the first on, are rows that follow one another.
+inline size_t n_adjoining(std::span<const AskedRows> rows) {
+  size_t n = 1;
+  while (n < rows.size() && rows[n].first_row == rows[n - 1].first_row + rows[n - 1].n_rows) ++n;
+  return n;
+}
+inline size_t n_rows_of(std::span<const AskedRows> rows) {
+  size_t n = 0;
+  for (const AskedRows& asked : rows) n += static_cast<size_t>(asked.n_rows);
+  return n;
+}
+
 struct StepBatch {
   std::span<const int32_t> tokens;
   std::span<const int32_t> positions;           // one per token

@@ -158,8 +158,8 @@ TEST_P(Tickets, OneThatIsCancelledLeavesTheOthersAlone) {
 // Hidden states through the norm and the head are the logits; scores are those of the logits; both are the rows that were asked for.
 TEST_P(Tickets, RowsAreWhatTheHostAsksFor) {
   const std::vector<int32_t> a = prompt(30, 1), b = prompt(17, 2);
-  std::vector<std::vector<float>> wanted;  // logits of the rows 5, 6, 29 of the first text and 16 of the second
-  for (const auto& [tokens, row] : {std::pair(&a, 5), std::pair(&a, 6), std::pair(&a, 29), std::pair(&b, 16)}) {
+  std::vector<std::vector<float>> wanted;  // logits of the rows 5, 6, 29 of the first text, 0 and 16 of the second
+  for (const auto& [tokens, row] : {std::pair(&a, 5), std::pair(&a, 6), std::pair(&a, 29), std::pair(&b, 0), std::pair(&b, 16)}) {
     Step step;
     step.add(*plan_, {0, 0, *tokens});
     step.logit_rows = {{row, 0}};
@@ -169,10 +169,13 @@ TEST_P(Tickets, RowsAreWhatTheHostAsksFor) {
   Step step;
   step.add(*plan_, {0, 0, a});
   step.add(*plan_, {1, 0, b});
-  const std::vector<int32_t> next = {40, 41, 42};
-  step.asked_rows = {{.first_row = 5, .n_rows = 2, .next = std::span(next).first(2)},
-                     {.first_row = 29, .n_rows = 1, .next = std::span(next).last(1)},
-                     {.first_row = 46, .n_rows = 1, .next = std::span(next).first(1)}};
+  const std::vector<int32_t> next = {40, 41, 42, 43, 44};
+  const auto next_of = [&](size_t first, size_t n) { return std::span(next).subspan(first, n); };
+  step.asked_rows = {{.first_row = 5, .n_rows = 2, .next = next_of(0, 2)},
+                     {.first_row = 29, .n_rows = 1, .next = next_of(2, 1)},  // its neighbour is the other text's
+                     {.first_row = 30, .n_rows = 1, .next = next_of(3, 1)},
+                     {.first_row = 46, .n_rows = 1, .next = next_of(4, 1)}};
+  constexpr size_t kRows = 5;
   const auto run = [&](RowValues asked, const StepResults& results) {
     step.asked = asked;
     const Status status = run_step(*backend_, step.batch(), {&layers_, 1}, results);
@@ -180,27 +183,26 @@ TEST_P(Tickets, RowsAreWhatTheHostAsksFor) {
   };
   const auto& [model, target] = GetParam();
   const double limit = target.on == Runs::cuda ? test::max_nmse_of_cuts_on_cuda(model) : 0.0;
-  std::vector<float> logits(4 * n_vocab_);
+  std::vector<float> logits(kRows * n_vocab_);
   run(RowValues::logits, {.rows = logits});
-  for (size_t i = 0; i < 4; ++i) {
+  for (size_t i = 0; i < kRows; ++i) {
     const auto row = std::span(logits).subspan(i * n_vocab_, n_vocab_);
     EXPECT_LE(test::nmse(row, wanted[i]), limit) << "row " << i;
-    EXPECT_GT(test::nmse(row, wanted[(i + 1) % 4]), 1e-4) << "negative control";
+    EXPECT_GT(test::nmse(row, wanted[(i + 1) % kRows]), 1e-4) << "negative control";
   }
   constexpr int32_t kTop = 3;
-  std::vector<TokenScore> scores(4);
-  std::vector<TokenLogprob> top(4 * kTop);
+  std::vector<TokenScore> scores(kRows);
+  std::vector<TokenLogprob> top(kRows * kTop);
   run(RowValues::scores, {.scores = scores, .top = top, .n_top = kTop});
-  for (size_t i = 0; i < 4; ++i) {
+  for (size_t i = 0; i < kRows; ++i) {
     std::vector<TokenLogprob> best(kTop);
-    const int32_t token = i < 3 ? next[i] : next[0];
-    const Result<TokenScore> score = score_row(std::span(logits).subspan(i * n_vocab_, n_vocab_), token, best);
+    const Result<TokenScore> score = score_row(std::span(logits).subspan(i * n_vocab_, n_vocab_), next[i], best);
     ASSERT_TRUE(score.ok());
     EXPECT_NEAR(scores[i].logprob, score->logprob, 1e-4);
     EXPECT_EQ(top[i * kTop].token, best[0].token);
   }
   const auto d_model = static_cast<size_t>(plan_->spec.d_model);
-  std::vector<float> hidden(4 * d_model), again(d_model);
+  std::vector<float> hidden(kRows * d_model), again(d_model);
   run(RowValues::hidden, {.rows = hidden});
   EXPECT_TRUE(std::ranges::all_of(hidden, [](float v) { return std::isfinite(v); }));
   step.asked_rows = {{.first_row = 46, .n_rows = 1}};

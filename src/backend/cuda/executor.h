@@ -148,8 +148,8 @@ class CudaExecutor final : public Backend, private OpRunner {
   void read_results(std::span<Draw> draws);
   // scores.cpp
   Status read_rows(const StepResults& results);
-  Status queue_row_logits(const AskedRows& asked, std::span<float> out);
-  Status queue_scores(const AskedRows& asked, const StepResults& results, std::span<cuda::RowScore> scores);
+  Status queue_row_logits(int32_t first_row, std::span<float> out);
+  Status queue_scores(std::span<const AskedRows> ranges, const StepResults& results, std::span<cuda::RowScore> scores);
   Status logits_of_rows(int32_t first_row, int32_t n);
   static uint64_t score_bytes(uint64_t rows);
   // Steps that are graphs, for one block of their input; `ahead`: whose tokens are those that the step before has drawn;

@@ -55,17 +55,19 @@ Status CudaExecutor::read_rows(const StepResults& results) {
   const auto d_model = static_cast<size_t>(plan_.spec.d_model), n_vocab = static_cast<size_t>(plan_.spec.n_vocab);
   std::vector<cuda::RowScore> scores(results.scores.size());
   size_t n_done = 0;
-  for (const AskedRows& asked : b.asked_rows) {
-    const auto n_rows = static_cast<size_t>(asked.n_rows);
+  for (size_t at = 0, n_ranges = 0; at < b.asked_rows.size(); at += n_ranges) {
+    n_ranges = n_adjoining(std::span(b.asked_rows).subspan(at));
+    const std::span<const AskedRows> ranges = std::span(b.asked_rows).subspan(at, n_ranges);
+    const size_t n_rows = n_rows_of(ranges);
     const StepResults part = results.part(n_done, n_rows, b.asked == RowValues::hidden ? d_model : n_vocab);
     if (b.asked == RowValues::hidden) {
-      INLAY_CUDA_TRY(cudaMemcpyAsync(part.rows.data(), b_.hidden.as<float>() + static_cast<size_t>(asked.first_row) * d_model,
+      INLAY_CUDA_TRY(cudaMemcpyAsync(part.rows.data(), b_.hidden.as<float>() + static_cast<size_t>(ranges[0].first_row) * d_model,
                                      part.rows.size_bytes(), cudaMemcpyDeviceToHost, stream_.get()),
                      "reading hidden states");
     } else if (b.asked == RowValues::logits) {
-      INLAY_TRY(queue_row_logits(asked, part.rows));
+      INLAY_TRY(queue_row_logits(ranges[0].first_row, part.rows));
     } else {
-      INLAY_TRY(queue_scores(asked, part, std::span(scores).subspan(n_done, n_rows)));
+      INLAY_TRY(queue_scores(ranges, part, std::span(scores).subspan(n_done, n_rows)));
     }
     n_done += n_rows;
   }
@@ -77,11 +79,12 @@ Status CudaExecutor::read_rows(const StepResults& results) {
   return {};
 }
 
-Status CudaExecutor::queue_row_logits(const AskedRows& asked, std::span<float> out) {
+Status CudaExecutor::queue_row_logits(int32_t first_row, std::span<float> out) {
   const auto n_vocab = static_cast<size_t>(plan_.spec.n_vocab);
-  for (int32_t first = 0, n = 0; first < asked.n_rows; first += n) {
-    n = std::min(asked.n_rows - first, scored_rows());
-    INLAY_TRY(logits_of_rows(asked.first_row + first, n));
+  const auto n_rows = static_cast<int32_t>(out.size() / n_vocab);
+  for (int32_t first = 0, n = 0; first < n_rows; first += n) {
+    n = std::min(n_rows - first, scored_rows());
+    INLAY_TRY(logits_of_rows(first_row + first, n));
     const std::span<float> part = out.subspan(static_cast<size_t>(first) * n_vocab, static_cast<size_t>(n) * n_vocab);
     INLAY_CUDA_TRY(cudaMemcpyAsync(part.data(), b_.logit_rows.data(), part.size_bytes(), cudaMemcpyDeviceToHost, stream_.get()),
                    "reading logits");
@@ -89,14 +92,19 @@ Status CudaExecutor::queue_row_logits(const AskedRows& asked, std::span<float> o
   return {};
 }
 
-// The device's memory for scores has room for one range of rows at a time: what is queued for the next one runs behind the copies of this one.
-Status CudaExecutor::queue_scores(const AskedRows& asked, const StepResults& results, std::span<cuda::RowScore> scores) {
+// Of rows that follow one another. The device's memory for scores has room for those of one call: what is queued for the next ones runs behind
+// the copies of these.
+Status CudaExecutor::queue_scores(std::span<const AskedRows> ranges, const StepResults& results, std::span<cuda::RowScore> scores) {
   const ScoreParts parts(b_.scores.data(), scores.size());
-  INLAY_CUDA_TRY(cudaMemcpyAsync(parts.tokens, asked.next.data(), asked.next.size_bytes(), cudaMemcpyHostToDevice, stream_.get()),
-                 "scoring tokens");
-  for (int32_t first = 0, n = 0; first < asked.n_rows; first += n) {
-    n = std::min(asked.n_rows - first, scored_rows());
-    INLAY_TRY(logits_of_rows(asked.first_row + first, n));
+  int32_t* tokens = parts.tokens;
+  for (const AskedRows& asked : ranges) {
+    INLAY_CUDA_TRY(cudaMemcpyAsync(tokens, asked.next.data(), asked.next.size_bytes(), cudaMemcpyHostToDevice, stream_.get()), "scoring tokens");
+    tokens += asked.n_rows;
+  }
+  const auto n_rows = static_cast<int32_t>(scores.size());
+  for (int32_t first = 0, n = 0; first < n_rows; first += n) {
+    n = std::min(n_rows - first, scored_rows());
+    INLAY_TRY(logits_of_rows(ranges[0].first_row + first, n));
     INLAY_CUDA_TRY(cuda::launch_score({.logits = b_.logit_rows.as<float>(),
                                        .tokens = parts.tokens + first,
                                        .scores = parts.scores + first,
