@@ -112,7 +112,7 @@ class Editor(DeviceCase):
                           (lambda talk: talk.tool.send_signal(signal.SIGTERM), -signal.SIGTERM)):
             talk = Talk(OWN_MODEL)
             self.addCleanup(talk.__exit__)
-            before = talk.settings()
+            before = talk.settings_before
             self.assertTrue(before[3] & termios.ICANON)
             talk.until(READY)
             self.assertFalse(talk.settings()[3] & termios.ICANON, "negative control: the editor changes the terminal")

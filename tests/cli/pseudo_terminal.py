@@ -25,6 +25,7 @@ class Talk:
     def __init__(self, model, *options, term="xterm", seconds=1800):
         self.ours, theirs = pty.openpty()
         self.seconds, self.seen, self.said = seconds, b"", b""
+        self.settings_before = self.settings()
         self.tool = subprocess.Popen(
             [tool_case.TOOL, "run", model, "--temp", "0", "-q", "--device", tool_case.DEVICE, *map(str, options)], stdin=theirs, stdout=theirs,
             stderr=theirs, start_new_session=True, env=dict(tool_case.ENVIRONMENT) | {"TERM": term},
