@@ -157,7 +157,7 @@ RoundLimits usual() {
 
 TEST(Round, RandomSchedulesKeepTheRulesAndEnd) {
   int32_t n_put_out = 0, n_mixed = 0;
-  for (uint32_t seed = 0; seed < 120; ++seed) {
+  for (uint32_t seed = 0; seed < 60; ++seed) {
     RoundLimits limits = usual();
     if (seed % 2 == 1) limits.n_blocks = 44;  // a quarter of what they would take, and a whole request at least
     World world(limits, seed);
@@ -176,8 +176,8 @@ TEST(Round, RandomSchedulesKeepTheRulesAndEnd) {
     EXPECT_TRUE(world.jobs().empty()) << "seed " << seed << ": " << world.jobs().size() << " never end";
     n_put_out += world.n_put_out(), n_mixed += world.n_mixed();
   }
-  EXPECT_GT(n_put_out, 50) << "the pool was never short";
-  EXPECT_GT(n_mixed, 300) << "prompts never rode with decode rows";
+  EXPECT_GT(n_put_out, 25) << "the pool was never short";
+  EXPECT_GT(n_mixed, 150) << "prompts never rode with decode rows";
 }
 
 TEST(Round, WrongPlansAreNoticed) {
