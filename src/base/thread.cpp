@@ -1,6 +1,7 @@
 #include "src/base/thread.h"
 
 #include <signal.h>
+#include <time.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -97,6 +98,11 @@ Result<Thread> Thread::start(const char* name, std::function<void()> body) {
     return Thread(handle);
   }
   return thread_error(code, "the system gives no thread");
+}
+
+void Thread::pause(std::chrono::microseconds time) {
+  const timespec left{.tv_sec = static_cast<time_t>(time.count() / 1'000'000), .tv_nsec = static_cast<long>(time.count() % 1'000'000) * 1000};
+  nanosleep(&left, nullptr);
 }
 
 void Thread::join() {

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #endif
 
+#include <chrono>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -28,6 +29,9 @@ class Thread {
 
   // `name`: at most 15 bytes.
   static Result<Thread> start(const char* name, std::function<void()> body);
+
+  // The calling thread sleeps for about this time; on Windows for a millisecond at least.
+  static void pause(std::chrono::microseconds time);
 
   Thread(Thread&& other) noexcept : handle_(std::exchange(other.handle_, std::nullopt)) {}
   Thread& operator=(Thread&&) = delete;

@@ -57,6 +57,8 @@ Result<Thread> Thread::start(const char* name, std::function<void()> body) {
   return Thread(thread);
 }
 
+void Thread::pause(std::chrono::microseconds time) { Sleep(static_cast<DWORD>(std::max<int64_t>(1, time.count() / 1000))); }
+
 void Thread::join() {
   if (!handle_) return;
   const Handle thread(*std::exchange(handle_, std::nullopt));

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <chrono>
-#include <thread>
 
+#include "src/base/thread.h"
 #include "src/engine/engine.h"
 
 namespace inlay {
@@ -28,7 +28,7 @@ class Engine::Turn {
   // Lets others have theirs.
   void pause(std::chrono::microseconds time) {
     leave();
-    std::this_thread::sleep_for(time);
+    Thread::pause(time);
     take();
   }
 
