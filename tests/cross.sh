@@ -18,6 +18,7 @@ cmake --preset "$preset" ${CI:+-DINLAY_WERROR=ON} ${INLAY_MIMALLOC_ROOT:+-DINLAY
 cmake --build "$build" --target "${INLAY_TARGET:-all}"
 
 export INLAY_EMULATOR=1
+keeper=
 cpuinfo=/dev/null  # of the emulator's processor nothing is said
 case $preset in
   windows-*)
@@ -26,8 +27,9 @@ case $preset in
     "$wine" wineboot -i >/dev/null 2>&1  # before several programs would begin it
     # One program runs all the time: without any, Wine's services end, and each test would begin them again.
     mkfifo "$root/$build/keeps_wine" 2>/dev/null || true
-    "$wine" cmd /c sort <>"$root/$build/keeps_wine" >/dev/null 2>&1 &
-    trap 'kill %1 2>/dev/null || true' EXIT
+    "$wine" cmd <>"$root/$build/keeps_wine" >/dev/null 2>&1 &
+    keeper=$!
+    trap 'kill "$keeper" 2>/dev/null || true' EXIT
     cpuinfo=/proc/cpuinfo
     ;;
 esac
@@ -40,6 +42,7 @@ names=$(cd "$build" && ctest -N "$@" | sed -n 's/^ *Test *#[0-9]*: //p')
 expression=$(printf '%s\n' "$names" | python3 tests/cross/left_out.py "$preset" "$left_out" $all)
 ctest_status=0
 (cd "$build" && ctest --output-on-failure -j "$(nproc)" --output-junit "$junit" "$@" -E "$expression" </dev/null) || ctest_status=$?
+[ -z "$keeper" ] || kill -0 "$keeper" 2>/dev/null || { echo "tests/cross.sh: the program that keeps Wine's services running has ended" >&2; exit 1; }
 [ -f "$junit" ] || { echo "tests/cross.sh: ctest wrote no results (status $ctest_status)" >&2; exit 1; }
 
 text=$build/tests/cross/text.txt

@@ -137,7 +137,7 @@ TEST(Convert, StopsAndFailuresLeaveNothing) {
   const std::string made = folder.path("made.gguf");
   uint64_t n_calls = 0, last = 0, total = 0;
   ConvertOptions options = {.type = ConvertType::q8_0, .progress = [&](uint64_t done, uint64_t of) {
-                              EXPECT_GT(done, last);
+                              EXPECT_GE(done, last);
                               last = done, total = of;
                               return ++n_calls < 5;
                             }};
@@ -154,11 +154,13 @@ TEST(Convert, StopsAndFailuresLeaveNothing) {
   EXPECT_EQ(convert_to_gguf(made, made, {}).code, Code::invalid_argument);
   const std::string copy = folder.path("copy");
   std::filesystem::copy(kFolder, copy);
-  std::filesystem::create_symlink(copy + "/model.safetensors", folder.path("link.gguf"));
   for (const auto& file : std::filesystem::directory_iterator(copy)) {  // no file of the model is replaced by what is made of it
     EXPECT_EQ(convert_to_gguf(copy, file.path().string(), {}).code, Code::invalid_argument) << file.path();
   }
+#ifndef _WIN32  // which asks a right for symbolic links
+  std::filesystem::create_symlink(copy + "/model.safetensors", folder.path("link.gguf"));
   EXPECT_EQ(convert_to_gguf(copy, folder.path("link.gguf"), {}).code, Code::invalid_argument);
+#endif
   EXPECT_EQ(convert_to_gguf(folder.path("absent"), folder.path("x.gguf"), {}).code, Code::not_found);
   const Status nowhere = convert_to_gguf(kFolder, folder.path("absent/x.gguf"), {});
   EXPECT_EQ(nowhere.code, Code::io);

@@ -192,9 +192,9 @@ TEST(QuantizeAtLoad, TellsItsProgressWithinAMatrixAndStops) {
     EngineOptions options = {.device = DeviceKind::cpu, .max_sessions = 1, .n_threads = 3};
     options.weight_dtype = WeightDType::q4_k_m;
     options.progress = [&](uint64_t n_done, uint64_t n_total) {
-      EXPECT_GT(n_done, last);
+      EXPECT_GE(n_done, last);  // where the machine is slow, the same number again
+      if (n_done > last) told.push_back(n_done);
       last = n_done, total = n_total;
-      told.push_back(n_done);
       return !stops || told.size() < 2;
     };
     const auto engine = Engine::load(folder.path(), options);
