@@ -55,6 +55,8 @@ case $words[1] in
       '*'--dry-base'[by what that grows with each token of the repetition (1.75)]:X:' \
       '*'--dry-allowed-length'[repetitions below this many tokens cost nothing (2)]:N:' \
       '*'--dry-penalty-last-n'[look for repetitions in the last N tokens (-1\: all)]:N:' \
+      '*'--sampler-order'[the temperature behind the filters, as llama.cpp has it, or before them]:value:(temperature-last temperature-first)' \
+      '*'--penalize-end-tokens'[penalties also make the tokens less likely that end an answer]' \
       '*'--dry-sequence-breaker'[no repetition reaches across this text; may be given several times]:TEXT:' \
       '*'-s'[the same seed draws the same text (one that changes)]:N:' \
       '*'--seed'[the same seed draws the same text (one that changes)]:N:' \
