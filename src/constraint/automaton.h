@@ -28,7 +28,7 @@ struct Item {
 
 struct AutomatonLimits {
   size_t bytes = size_t{64} << 20;         // of configurations and expressions
-  uint64_t steps = uint64_t{1} << 24;      // of one call
+  uint64_t steps = uint64_t{1} << 22;      // of one call
   uint32_t items = uint32_t{1} << 16;      // of one configuration
 };
 

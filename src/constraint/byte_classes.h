@@ -37,7 +37,7 @@ class ByteClasses {
   const ByteMap& map(uint32_t number) const { return maps_[number]; }
   uint32_t size(uint32_t number) const { return sizes_[number]; }
   // The bytes that are not of class 0, where they are at most kFew.
-  static constexpr size_t kFew = 8;
+  static constexpr size_t kFew = 40;
   struct Few {
     uint8_t n = 0;  // more: kFew + 1
     std::array<uint8_t, kFew> bytes{};

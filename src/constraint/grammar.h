@@ -80,7 +80,7 @@ class Grammar {
   std::vector<ObjectRule> objects;
   std::vector<TokenSet> token_sets;
   uint32_t start = 0;
-  // The expressions of one character of a JSON string, by which masks find what slices know in advance.
+  // The expressions of one character of a JSON string, first that of Spelling::json: by them masks find what slices know in advance.
   std::vector<RegexId> string_characters;
 
   uint32_t add_rule(std::string name = {});

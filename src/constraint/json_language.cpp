@@ -31,6 +31,8 @@ JsonLanguage::JsonLanguage(Grammar& grammar, const JsonStyle& style) : grammar_(
   character_ = spelled(store_, CodePoints::all(), values());
   any_key_characters_ = store_.repeat(key_character, 0, kUnbounded);
   any_characters_ = store_.repeat(character_, 0, kUnbounded);
+  store_.add_universe(any_key_characters_);
+  store_.add_universe(any_characters_);
   grammar.string_characters = {key_character, character_};
   any_string_ = quoted(any_characters_);
   any_number_ = number_language(store_, {});

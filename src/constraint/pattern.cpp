@@ -31,8 +31,12 @@ class PatternParser {
     if (!reader_.at_end()) return reader_.wrong(Code::format, "a ) without its (");
     const RegexId any = whole ? kEmptyText : store_.repeat(spelled(store_, CodePoints::all(), spelling_), 0, kUnbounded);
     std::vector<RegexId> out;
-    for (uint32_t where = 0; where < 4; ++where)
-      out.push_back(store_.concat({where & kAtBegin ? kEmptyText : any, parts[where], where & kAtEnd ? kEmptyText : any}));
+    for (uint32_t where = 0; where < 4; ++where) {
+      RegexId part = parts[where];
+      if (!whole && !(where & kAtBegin)) part = without_more(part, true);
+      if (!whole && !(where & kAtEnd)) part = without_more(part, false);
+      out.push_back(store_.concat({where & kAtBegin ? kEmptyText : any, part, where & kAtEnd ? kEmptyText : any}));
+    }
     const RegexId all = store_.either(std::move(out));
     if (store_.is_full()) return error(Code::unsupported, "the pattern is too large");
     return all;
@@ -43,6 +47,24 @@ class PatternParser {
     std::string storage;
     if (well_formed(reader_.text(), storage).data() == reader_.text().data()) return {};
     return error(Code::format, "the pattern is not UTF-8");
+  }
+
+  // Beside any text a repetition may as well be the shortest one.
+  RegexId without_more(RegexId part, bool at_begin) {
+    std::vector<RegexId> chain;
+    for (; store_.node(part).kind == RegexKind::concat; part = store_.node(part).b) chain.push_back(store_.node(part).a);
+    chain.push_back(part);
+    if (at_begin) std::reverse(chain.begin(), chain.end());
+    while (!chain.empty() && store_.node(chain.back()).kind == RegexKind::repeat) {
+      const RegexNode node = store_.node(chain.back());
+      chain.back() = store_.repeat(node.a, node.b, node.b);
+      if (node.b > 0) break;
+      chain.pop_back();
+    }
+    if (at_begin) std::reverse(chain.begin(), chain.end());
+    RegexId out = kEmptyText;
+    for (size_t i = chain.size(); i-- > 0;) out = store_.concat(chain[i], out);
+    return out;
   }
 
   static Anchored of(RegexId regex) { return {regex, kNothing, kNothing, kNothing}; }

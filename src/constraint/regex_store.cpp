@@ -187,6 +187,8 @@ void RegexStore::merge_heads(std::vector<RegexId>& list) {
 RegexId RegexStore::either(std::vector<RegexId> list) {
   flatten(RegexKind::either, list);
   if (std::binary_search(list.begin(), list.end(), kAnyText)) return kAnyText;
+  for (const RegexId universe : universes_)
+    if (std::binary_search(list.begin(), list.end(), universe)) return universe;
   if (!list.empty() && list[0] == kNothing) list.erase(list.begin());
   merge_heads(list);
   steps_ += list.size();
@@ -300,27 +302,29 @@ RegexId RegexStore::derivative(RegexId id, uint8_t byte) {
   }
 }
 
-void RegexStore::collect_sets(RegexId id, ClassBuilder& builder) const {
-  const RegexNode& node = nodes_[id];
+// The sets that the expression's derivatives depend on.
+void RegexStore::collect_sets(RegexId id) {
+  const RegexNode node = nodes_[id];
   switch (node.kind) {
     case RegexKind::bytes:
-      return builder.split(sets_[node.a]);
+      if (collected_.empty() || collected_.back() != node.a) collected_.push_back(node.a);
+      return;
     case RegexKind::concat:
-      collect_sets(node.a, builder);
-      if (nodes_[node.a].nullable) collect_sets(node.b, builder);
+      collect_sets(node.a);
+      if (nodes_[node.a].nullable) collect_sets(node.b);
       return;
     case RegexKind::either:
     case RegexKind::both:
-      for (const RegexId part : parts(node)) collect_sets(part, builder);
+      for (uint32_t i = 0; i < node.b; ++i) collect_sets(lists_[node.a + i]);
       return;
     case RegexKind::complement:
     case RegexKind::repeat:
-      return collect_sets(node.a, builder);
+      return collect_sets(node.a);
     case RegexKind::multiple:
       for (uint8_t digit = '0'; digit <= '9'; ++digit) {
         ByteSet set;
         set.add(digit);
-        builder.split(set);
+        collected_.push_back(set_number(set));
       }
       return;
     default:
@@ -330,12 +334,25 @@ void RegexStore::collect_sets(RegexId id, ClassBuilder& builder) const {
 
 void RegexStore::make_row(RegexId id) {
   ++steps_;
-  ClassBuilder builder(first(id));
-  collect_sets(id, builder);
+  collected_.assign(1, nodes_[id].first);
+  collect_sets(id);
+  steps_ += collected_.size();
+  std::sort(collected_.begin() + 1, collected_.end());
+  collected_.erase(std::unique(collected_.begin() + 1, collected_.end()), collected_.end());
+  uint64_t hash = 5;
+  for (const uint32_t set : collected_) hash = mix(hash, set);
+  const uint32_t partition = partition_numbers_.find_or_add(
+      hash, [&](uint32_t number) { return partitions_[number].sets == collected_; },
+      [&] {
+        ClassBuilder builder(sets_[collected_[0]]);
+        for (size_t i = 1; i < collected_.size(); ++i) builder.split(sets_[collected_[i]]);
+        partitions_.push_back({collected_, classes_.number(builder)});
+        return static_cast<uint32_t>(partitions_.size() - 1);
+      });
   Row row;
-  row.classes = classes_.number(builder);
+  row.classes = partitions_[partition].classes;
   row.begin = static_cast<uint32_t>(targets_.size());
-  targets_.resize(targets_.size() + builder.size(), kUnknown);
+  targets_.resize(targets_.size() + classes_.size(row.classes), kUnknown);
   targets_[row.begin] = kNothing;
   rows_[id] = row;
 }
@@ -409,6 +426,7 @@ void RegexStore::forget() {
   std::vector<RegexId> lists(lists_.begin(), lists_.begin() + static_cast<ptrdiff_t>(base_.lists));
   std::vector<ByteSet> sets(sets_.begin(), sets_.begin() + static_cast<ptrdiff_t>(base_.sets));
   const Base base = base_;
+  const std::vector<RegexId> universes = universes_;
   const size_t limit = limit_;
   const uint64_t steps = steps_;
   *this = RegexStore();
@@ -418,13 +436,15 @@ void RegexStore::forget() {
     (void)add(node, has_list ? std::span<const RegexId>(lists.data() + node.a, node.b) : std::span<const RegexId>());
   }
   base_ = base;
+  universes_ = universes;
   limit_ = limit;
   steps_ = steps;
 }
 
 size_t RegexStore::memory() const {
   return nodes_.size() * (sizeof(RegexNode) + sizeof(Row) + 1) + lists_.size() * 4 + targets_.size() * 4 +
-         sets_.size() * sizeof(ByteSet) + node_numbers_.bytes() + set_numbers_.bytes() + classes_.memory();
+         sets_.size() * sizeof(ByteSet) + node_numbers_.bytes() + set_numbers_.bytes() + classes_.memory() +
+         partitions_.size() * (sizeof(Partition) + 32) + partition_numbers_.bytes();
 }
 
 }  // namespace inlay::constraint

@@ -50,6 +50,9 @@ class RegexStore {
   // Decimal digits whose number, after that `remainder` was read, is a multiple of `factor`.
   RegexId multiple(uint32_t factor, uint32_t remainder);
 
+  // `id` has every text that may stand beside it as an alternative: it absorbs the others.
+  void add_universe(RegexId id) { universes_.push_back(id); }
+
   const RegexNode& node(RegexId id) const { return nodes_[id]; }
   std::span<const RegexId> parts(const RegexNode& node) const { return {lists_.data() + node.a, node.b}; }
   bool nullable(RegexId id) const { return nodes_[id].nullable; }
@@ -99,7 +102,7 @@ class RegexStore {
   RegexId make_step(RegexId id, uint8_t byte);
   RegexId derivative(RegexId id, uint8_t byte);
   RegexId derivative_of_list(RegexId id, uint8_t byte);
-  void collect_sets(RegexId id, ClassBuilder& builder) const;
+  void collect_sets(RegexId id);
   bool can_match(RegexId id);
   bool obviously_can_match(RegexId id) const;
   void flatten(RegexKind kind, std::vector<RegexId>& parts) const;
@@ -112,7 +115,16 @@ class RegexStore {
   std::vector<RegexId> targets_;  // by row and class
   std::vector<ByteSet> sets_;
   NumberTable node_numbers_, set_numbers_;
+  std::vector<uint32_t> collected_;  // sets, of the row that is being made
+  // Rows by the sets that split them: many expressions have the same
+  struct Partition {
+    std::vector<uint32_t> sets;
+    uint32_t classes;
+  };
+  std::vector<Partition> partitions_;
+  NumberTable partition_numbers_;
   ByteClasses classes_;
+  std::vector<RegexId> universes_;
   size_t limit_ = size_t{64} << 20;
   bool full_ = false;
   uint64_t steps_ = 0, max_steps_ = UINT64_MAX;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "src/constraint/reach.h"
 #include "src/tokenizer/utf8.h"
 
 namespace inlay::constraint {
@@ -18,6 +19,10 @@ struct PlainText {
   size_t n_bytes = 0;
   uint32_t n_characters = 0;
 };
+
+void set_bit(std::vector<uint32_t>& mask, int32_t token) {
+  mask[static_cast<size_t>(token) / 32] |= uint32_t{1} << (static_cast<uint32_t>(token) % 32);
+}
 
 PlainText plain_text(std::string_view text) {
   PlainText out;
@@ -89,26 +94,79 @@ size_t TokenTree::memory() const {
   return out;
 }
 
-size_t Slice::memory() const {
-  size_t out = (plain.size() + plain_mask.size() + closing.size()) * 4 + quoted.memory() + with_quote.memory() + others.memory();
+size_t Level::memory() const {
+  size_t out = (inside.size() + inside_mask.size() + closing.size()) * 4 + quoted.memory() + others.memory();
   for (const auto& group : groups) out += group.size() * 4 + sizeof(group);
   return out;
 }
 
-Slice make_slice(std::span<const int32_t> tokens, std::span<const std::string_view> texts, size_t offset) {
-  Slice out;
-  std::vector<int32_t> others, with_quote;
+size_t Slice::memory() const {
+  size_t out = any_length.memory() + limited.memory() + with_quote.memory();
+  for (const Part& part : parts) out += part.mask.size() * 4 + part.tree.memory();
+  return out;
+}
+
+namespace {
+
+enum class Fate : uint8_t { inside, closing, never, other };
+struct FateOfToken {
+  Fate fate;
+  size_t quote = 0;  // where it stands
+};
+
+// The bytes of one character of a JSON string as Spelling::json has it, or 0; what is only the begin of one is the rest.
+size_t character_at(std::string_view text, bool& is_begin) {
+  const auto byte = static_cast<unsigned char>(text[0]);
+  is_begin = false;
+  if (byte < 0x20 || byte == '"') return 0;
+  if (byte != '\\') {
+    const Utf8Sequence sequence = first_sequence(text);
+    is_begin = !sequence.valid && sequence.incomplete;
+    return sequence.valid ? sequence.n_bytes : is_begin ? text.size() : 0;
+  }
+  if (text.size() > 1 && std::string_view("\"\\bfnrt").find(text[1]) != std::string_view::npos) return 2;
+  // \u and the number of a control character that has no letter
+  constexpr std::string_view kDigits[] = {"\\", "u", "0", "0", "01"};
+  for (size_t i = 0; i < 5; ++i) {
+    is_begin = i == text.size();
+    if (is_begin) return i;
+    if (kDigits[i].find(text[i]) == std::string_view::npos) return 0;
+  }
+  is_begin = text.size() == 5;
+  if (is_begin) return 5;
+  const std::string_view last = text[4] == '1' ? "0123456789abcdefABCDEF" : "01234567bBeEfF";
+  return last.find(text[5]) == std::string_view::npos ? 0 : 6;
+}
+
+FateOfToken fate_in_any_length(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    if (text[at] == '"') return {at == 0 ? Fate::other : Fate::closing, at};
+    bool is_begin = false;
+    const size_t n = character_at(text.substr(at), is_begin);
+    if (n == 0) return {Fate::never};
+    at += n;
+  }
+  return {Fate::inside};
+}
+
+FateOfToken fate_in_limited(std::string_view text) {
+  const PlainText plain = plain_text(text);
+  if (plain.n_characters > kSliceCharacters || plain.n_bytes == 0) return {Fate::other};
+  if (plain.n_bytes == text.size()) return {Fate::inside};
+  return {text[plain.n_bytes] == '"' ? Fate::closing : Fate::other, plain.n_bytes};
+}
+
+template <class FateOf>
+Level make_level(std::span<const int32_t> tokens, std::span<const std::string_view> texts, size_t offset, FateOf&& fate_of) {
+  Level out;
+  std::vector<int32_t> others;
   std::map<std::string_view, std::vector<int32_t>> by_rest;
   for (const int32_t token : tokens) {
     const std::string_view text = texts[static_cast<size_t>(token)].substr(offset);
-    const PlainText plain = plain_text(text);
-    const bool is_short = plain.n_characters <= kSliceCharacters;
-    if (plain.n_bytes == text.size() && is_short)
-      out.plain.push_back(token);
-    else if (plain.n_bytes == 0 || !is_short || plain.n_bytes == text.size() || text[plain.n_bytes] != '"')
-      others.push_back(token);
-    else
-      with_quote.push_back(token), by_rest[text.substr(plain.n_bytes + 1)].push_back(token);
+    const FateOfToken fate = fate_of(text);
+    if (fate.fate == Fate::inside) out.inside.push_back(token);
+    if (fate.fate == Fate::closing) by_rest[text.substr(fate.quote + 1)].push_back(token);
+    if (fate.fate == Fate::other) others.push_back(token);
   }
   if (const auto at = by_rest.find({}); at != by_rest.end()) {
     out.closing = std::move(at->second);
@@ -122,13 +180,42 @@ Slice make_slice(std::span<const int32_t> tokens, std::span<const std::string_vi
     out.groups.push_back(std::move(group));
   }
   out.quoted = TokenTree(groups, rests, 0, false);
-  out.with_quote = TokenTree(with_quote, texts, offset, false);
   out.others = TokenTree(others, texts, offset, false);
-  if (out.plain.size() >= kMaskTokens) {
-    out.plain_mask.resize((texts.size() + 31) / 32);
-    for (const int32_t token : out.plain) out.plain_mask[static_cast<size_t>(token) / 32] |= uint32_t{1} << (token % 32);
-    out.plain.clear();
+  if (out.inside.size() >= kMaskTokens) {
+    out.inside_mask.resize((texts.size() + 31) / 32);
+    for (const int32_t token : out.inside) set_bit(out.inside_mask, token);
   }
+  return out;
+}
+
+}  // namespace
+
+Slice make_slice(std::span<const int32_t> tokens, std::span<const std::string_view> texts, size_t offset) {
+  Slice out;
+  const auto text_of = [&](int32_t token) { return texts[static_cast<size_t>(token)].substr(offset); };
+  out.any_length = make_level(tokens, texts, offset, fate_in_any_length);
+  out.limited = make_level(tokens, texts, offset, fate_in_limited);
+  std::vector<int32_t> with_quote;
+  for (const int32_t token : tokens)
+    if (fate_in_limited(text_of(token)).fate == Fate::closing) with_quote.push_back(token);
+  out.with_quote = TokenTree(with_quote, texts, offset, false);
+  if (!out.limited.inside_mask.empty()) {
+    std::array<std::vector<int32_t>, kCharacterSets * kReaches.size()> parts;
+    for (const int32_t token : out.limited.inside) {
+      const auto n = plain_text(text_of(token)).n_characters;
+      const auto length = std::lower_bound(kReaches.begin(), kReaches.end(), n) - kReaches.begin();
+      parts[character_set_of(text_of(token)) * kReaches.size() + static_cast<size_t>(length)].push_back(token);
+    }
+    for (uint32_t i = 0; i < parts.size(); ++i) {
+      if (parts[i].empty()) continue;
+      const auto n = static_cast<uint32_t>(kReaches.size());
+      Slice::Part part{i / n, i % n, std::vector<uint32_t>(out.limited.inside_mask.size()), TokenTree(parts[i], texts, offset, false)};
+      for (const int32_t token : parts[i]) set_bit(part.mask, token);
+      out.parts.push_back(std::move(part));
+    }
+  }
+  for (Level* level : {&out.any_length, &out.limited})
+    if (!level->inside_mask.empty()) level->inside.clear();
   return out;
 }
 

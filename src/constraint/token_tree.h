@@ -48,18 +48,32 @@ class TokenTree {
   size_t max_depth_ = 0;
 };
 
-// Tokens below a node, from there on: those of up to kSliceCharacters plain characters of a JSON string, those of such
-// characters, a quote and more, and all others.
 inline constexpr uint32_t kSliceCharacters = 16;
 
-struct Slice {
-  std::vector<int32_t> plain;        // or
-  std::vector<uint32_t> plain_mask;  // where they are many
-  std::vector<int32_t> closing;      // of those with a quote: nothing follows it
-  TokenTree quoted;                  // of the others: by what follows the quote; a node's token is a group
+// Tokens by what they are inside of a JSON string.
+struct Level {
+  std::vector<int32_t> inside;        // go on in the string, or
+  std::vector<uint32_t> inside_mask;  // where they are many
+  std::vector<int32_t> closing;       // end it with their last byte, a quote after one character or more
+  TokenTree quoted;                   // end it so before their last byte: by what follows the quote; a node's token is a group
   std::vector<std::vector<int32_t>> groups;
-  TokenTree with_quote;  // those two as they are
-  TokenTree others;
+  TokenTree others;  // begin with the quote, or are not known
+
+  size_t memory() const;
+};
+
+// Tokens below a node, from there on.
+struct Slice {
+  Level any_length;  // in a string that takes all characters, and as many as there are (Spelling::json)
+  Level limited;     // in one that takes kSliceCharacters characters in any case: those without escapes and of no more
+  TokenTree with_quote;  // of `limited`: the closing ones and those of the groups
+  // Of `limited`: the inside ones by the smallest set of characters (reach.h) and by length, where they are many
+  struct Part {
+    uint32_t set, length;  // in kReaches
+    std::vector<uint32_t> mask;
+    TokenTree tree;
+  };
+  std::vector<Part> parts;
 
   size_t memory() const;
 };
