@@ -108,9 +108,12 @@ ConfigId Automaton::make_step(ConfigId config, uint8_t byte) {
   return next;
 }
 
-ConfigId Automaton::step_token(ConfigId config, int32_t token) {
-  for (const Item& item : items(config))
-    if (item.is_tokens() && grammar_.token_sets[item.regex & ~Item::kTokens].has(token)) add_task(item.dot, item.stack, false);
+ConfigId Automaton::step_token(ConfigId config, int32_t token, bool by_name) {
+  for (const Item& item : items(config)) {
+    if (!item.is_tokens()) continue;
+    const TokenSet& set = grammar_.token_sets[item.regex & ~Item::kTokens];
+    if (set.has(token) && !(set.negated && by_name)) add_task(item.dot, item.stack, false);
+  }
   return close();
 }
 

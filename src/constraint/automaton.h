@@ -28,8 +28,8 @@ struct Item {
 
 struct AutomatonLimits {
   size_t bytes = size_t{64} << 20;         // of configurations and expressions
-  uint64_t steps = uint64_t{1} << 22;      // of one call
-  uint32_t items = uint32_t{1} << 16;      // of one configuration
+  uint64_t steps = uint64_t{1} << 20;      // of one call
+  uint32_t items = uint32_t{1} << 14;      // of one configuration
 };
 
 class Automaton {
@@ -43,7 +43,8 @@ class Automaton {
     const ConfigId known = targets_[at.targets + regexes().classes().map(at.classes)[byte]];
     return known != kUnknown ? known : make_step(config, byte);
   }
-  ConfigId step_token(ConfigId config, int32_t token);  // by its terminals of tokens alone
+  // By its terminals of tokens alone; `by_name`: the token is not one of "all others".
+  ConfigId step_token(ConfigId config, int32_t token, bool by_name);
   ConfigId merge(ConfigId a, ConfigId b);
 
   bool is_complete(ConfigId config) const { return configs_[config].complete; }

@@ -79,7 +79,9 @@ ConfigId ConstraintState::after_token(Automaton& automaton, ConfigId config, int
     by_bytes = config;
     for (size_t i = 0; i < bytes.size() && by_bytes != kDead; ++i) by_bytes = automaton.step(by_bytes, static_cast<uint8_t>(bytes[i]));
   }
-  return automaton.has_token_items(config) ? automaton.merge(by_bytes, automaton.step_token(config, token)) : by_bytes;
+  if (!automaton.has_token_items(config)) return by_bytes;
+  const PieceKind kind = constraint_->tokens().kind(token);
+  return automaton.merge(by_bytes, automaton.step_token(config, token, kind == PieceKind::end || kind == PieceKind::unused));
 }
 
 Status ConstraintState::accept_token(int32_t token) {

@@ -99,7 +99,7 @@ struct Refusal {
 const Refusal kRefusals[] = {
     {"{", Code::format, "schema: line 1"},
     {"[]", Code::format, "the document is an array, expected a schema"},
-    {R"({"type":"text"})", Code::format, "type is a string, expected null, boolean"},
+    {R"({"type":"text"})", Code::format, "type is 'text', expected null, boolean"},
     {R"({"properties":{"a":{"uniqueItems":true}}})", Code::unsupported, "properties.a.uniqueItems: uniqueItems is not supported"},
     {R"({"items":{"contains":{}}})", Code::unsupported, "items.contains: contains is not supported"},
     {R"x({"pattern":"(?=a)"})x", Code::unsupported, "pattern: the pattern at byte 3: look-ahead"},
