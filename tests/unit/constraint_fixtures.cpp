@@ -1,0 +1,115 @@
+// What other programs say of schemas and grammars, where INLAY_FIXTURES has it: verdicts of validators and of llama.cpp, and
+// llama.cpp's masks for the vocabulary of GPT-2.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "src/constraint/constraint.h"
+#include "src/constraint/gbnf.h"
+#include "src/constraint/json_schema.h"
+#include "tests/unit/constraint_vocabulary.h"
+#include "tests/unit/tokenizer_fixtures.h"
+#include "tests/unit/tokenizer_sha256.h"
+
+namespace inlay::constraint {
+namespace {
+
+using testing::json;
+
+const std::string kFolder = testing::kFixtures + "/grammar/";
+
+class ConstraintFixtures : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (testing::kFixtures.empty()) GTEST_SKIP() << "needs INLAY_FIXTURES: these schemas and grammars are not in this repository";
+  }
+};
+
+Result<std::shared_ptr<const Constraint>> constraint_of_schema(const std::string& schema) {
+  SchemaOptions options;
+  options.style.escapes = true;
+  INLAY_ASSIGN(CompiledSchema compiled, compile_json_schema(schema, options));
+  return Constraint::make(std::move(compiled.grammar), byte_vocabulary());
+}
+
+bool takes(const std::shared_ptr<const Constraint>& constraint, const std::string& text) {
+  ConstraintState state(constraint);
+  EXPECT_TRUE(state.accept_bytes(text).ok());
+  return !state.is_dead() && state.is_complete();
+}
+
+TEST_F(ConstraintFixtures, Schemas) {
+  const json all = testing::read_json(kFolder + "schemas.json");
+  ASSERT_GT(all["schemas"].size(), 60u);
+  for (const json& one : all["schemas"]) {
+    const auto constraint = constraint_of_schema(one["schema"].dump());
+    EXPECT_TRUE(constraint.ok()) << one["name"] << ": " << constraint.status().message;
+    if (!constraint.ok()) continue;
+    for (const json& text : one["valid"]) EXPECT_TRUE(takes(*constraint, text)) << one["name"] << " " << text;
+    for (const json& text : one["invalid"]) EXPECT_FALSE(takes(*constraint, text["text"])) << one["name"] << " " << text;
+  }
+  for (const json& one : all["bad_schemas"]) {
+    const auto constraint = constraint_of_schema(one["schema"].dump());
+    EXPECT_FALSE(constraint.ok()) << one["name"];
+  }
+}
+
+TEST_F(ConstraintFixtures, Grammars) {
+  const json all = testing::read_json(kFolder + "gbnf.json");
+  ASSERT_GE(all["grammars"].size(), 20u);
+  for (const json& one : all["grammars"]) {
+    auto grammar = compile_gbnf(one["grammar"].get<std::string>(), {});
+    ASSERT_TRUE(grammar.ok()) << one["name"] << grammar.status().message;
+    const auto constraint = Constraint::make(*std::move(grammar), byte_vocabulary());
+    ASSERT_TRUE(constraint.ok()) << one["name"] << constraint.status().message;
+    for (const json& text : one["accepted"]) EXPECT_TRUE(takes(*constraint, text)) << one["name"] << " " << text;
+    for (const json& refused : one["rejected"]) {
+      const std::string text = refused["text"];
+      EXPECT_FALSE(takes(*constraint, text)) << one["name"] << " " << refused;
+      ConstraintState state(*constraint);
+      size_t n = 0;
+      while (n < text.size() && state.accept_bytes(text.substr(n, 1)).ok() && !state.is_dead()) ++n;
+      EXPECT_EQ(n, refused["bytes_ok"].get<size_t>()) << one["name"] << " " << refused;
+    }
+  }
+  for (const json& one : all["bad_grammars"]) {
+    auto grammar = compile_gbnf(one["grammar"].get<std::string>(), {});
+    if (grammar.ok()) EXPECT_FALSE(Constraint::make(*std::move(grammar), byte_vocabulary()).ok()) << one["name"];
+  }
+}
+
+TEST_F(ConstraintFixtures, MasksOfAnotherEngine) {
+  const json all = testing::read_json(kFolder + "gbnf.json");
+  const std::string path = testing::kTokenizers + all["mask_vocab"].get<std::string>() + ".gguf";
+  const auto tokenizer = testing::load_changed_gguf(path, [](auto&) {});
+  ASSERT_NE(tokenizer, nullptr);
+  std::vector<Piece> pieces;
+  for (int32_t id = 0; id < tokenizer->n_tokens(); ++id) {
+    const bool is_text = tokenizer->kind(id) == TokenKind::normal;
+    const PieceKind kind = tokenizer->is_end_of_generation(id) ? PieceKind::end : is_text ? PieceKind::text : PieceKind::control;
+    pieces.push_back({tokenizer->piece(id), kind});
+  }
+  const auto tokens = TokenTrie::make(pieces);
+  ASSERT_TRUE(tokens.ok());
+  for (const json& one : all["masks"]) {
+    std::string text;
+    for (const json& grammar : all["grammars"])
+      if (grammar["name"] == one["grammar"]) text = grammar["grammar"];
+    auto grammar = compile_gbnf(text, {});
+    ASSERT_TRUE(grammar.ok());
+    ConstraintState state(*Constraint::make(*std::move(grammar), *tokens));
+    ASSERT_TRUE(state.accept_bytes(one["prefix"].get<std::string>()).ok());
+    std::vector<uint32_t> mask((*tokens)->mask_words());
+    ASSERT_TRUE(state.mask(mask).ok());
+    if (one.contains("ignore_ids"))
+      for (const int32_t id : one["ignore_ids"]) mask[static_cast<size_t>(id) / 32] &= ~(uint32_t{1} << (id % 32));
+    std::string bytes;
+    for (size_t i = 0; i < (pieces.size() + 7) / 8; ++i) bytes += static_cast<char>(mask[i / 4] >> (i % 4 * 8) & 0xFF);
+    EXPECT_EQ(testing::sha256(bytes), one["sha256"].get<std::string>()) << one["grammar"] << " after " << one["prefix"];
+  }
+}
+
+}  // namespace
+}  // namespace inlay::constraint
