@@ -139,6 +139,7 @@ ConfigId Automaton::close() {
   size_t n_done = 0;
   std::vector<Return> back;
   while (is_within_limits()) {
+    if (found_.size() > size_t{4} * limits_.items || tasks_.size() > size_t{16} * limits_.items) full_ = true;
     if (n_done < tasks_.size()) {
       const Task task = tasks_[n_done++];
       advance(task);
@@ -161,7 +162,7 @@ ConfigId Automaton::close() {
     }
     expand(rule, stack_of(back));
   }
-  if (n_done > 0) {
+  if (!tasks_.empty()) {
     tasks_.clear();
     task_numbers_.clear();
   }

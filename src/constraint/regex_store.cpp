@@ -65,9 +65,10 @@ RegexId RegexStore::bytes(const ByteSet& set) {
 }
 
 RegexId RegexStore::byte(uint8_t value) {
+  if (of_byte_[value] != 0) return of_byte_[value];
   ByteSet set;
   set.add(value);
-  return bytes(set);
+  return of_byte_[value] = bytes(set);
 }
 
 RegexId RegexStore::literal(std::string_view text) {
@@ -115,28 +116,30 @@ RegexId RegexStore::concat(RegexId a, RegexId b) {
   if (a == kNothing || b == kNothing) return kNothing;
   if (a == kEmptyText) return b;
   if (b == kEmptyText) return a;
-  if (a == kAnyText && b == kAnyText) return a;
+  if (nodes_[a].kind != RegexKind::concat) return join(a, b);
   std::vector<RegexId> heads;
-  while (nodes_[a].kind == RegexKind::concat) {
-    heads.push_back(nodes_[a].a);
-    a = nodes_[a].b;
-  }
-  heads.push_back(a);
-  for (size_t i = heads.size(); i-- > 0;) {
-    const RegexNode &x = nodes_[heads[i]], &y = nodes_[b];
-    if (x.kind == RegexKind::complement && x.a == kNothing && b == kAnyText) continue;
-    RegexNode node{RegexKind::concat, x.nullable && y.nullable, x.boolean || y.boolean, x.finite && y.finite, 0, heads[i], b};
-    node.depth = static_cast<uint16_t>(1 + std::max(x.depth, x.nullable ? y.depth : uint16_t{0}));
-    node.first = x.first;
-    if (x.nullable && x.first != y.first) {
-      ByteSet first = sets_[x.first];
-      first |= sets_[y.first];
-      node.first = set_number(first);
-    }
-    b = add(node);
-    if (b == kNothing) break;
+  for (; nodes_[a].kind == RegexKind::concat; a = nodes_[a].b) heads.push_back(nodes_[a].a);
+  b = join(a, b);
+  while (!heads.empty() && b != kNothing) {
+    b = join(heads.back(), b);
+    heads.pop_back();
   }
   return b;
+}
+
+// Of a head that is no chain itself.
+RegexId RegexStore::join(RegexId head, RegexId rest) {
+  if (head == kAnyText && rest == kAnyText) return rest;
+  const RegexNode &x = nodes_[head], &y = nodes_[rest];
+  RegexNode node{RegexKind::concat, x.nullable && y.nullable, x.boolean || y.boolean, x.finite && y.finite, 0, head, rest};
+  node.depth = static_cast<uint16_t>(1 + std::max(x.depth, x.nullable ? y.depth : uint16_t{0}));
+  node.first = x.first;
+  if (x.nullable && x.first != y.first) {
+    ByteSet first = sets_[x.first];
+    first |= sets_[y.first];
+    node.first = set_number(first);
+  }
+  return add(node);
 }
 
 void RegexStore::flatten(RegexKind kind, std::vector<RegexId>& list) const {

@@ -2,6 +2,7 @@
 // the automaton of an expression is made while it is used: its states are derivatives, expressions themselves.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -82,7 +83,7 @@ class RegexStore {
   // is_full() is true: what was computed since is void.
   void set_limit(size_t bytes) { limit_ = bytes; }
   void allow_steps(uint64_t n) { max_steps_ = steps_ + n; }
-  bool is_full() const { return full_; }
+  bool is_full() const { return full_ || steps_ > max_steps_; }
   uint64_t steps() const { return steps_; }  // so far; each is a bounded piece of work
   void add_steps(uint64_t n) { steps_ += n; }
 
@@ -97,6 +98,7 @@ class RegexStore {
   };
 
   RegexId add(const RegexNode& node, std::span<const RegexId> list = {});
+  RegexId join(RegexId head, RegexId rest);
   uint32_t set_number(const ByteSet& set);
   void make_row(RegexId id);
   RegexId make_step(RegexId id, uint8_t byte);
@@ -125,6 +127,7 @@ class RegexStore {
   NumberTable partition_numbers_;
   ByteClasses classes_;
   std::vector<RegexId> universes_;
+  std::array<RegexId, 256> of_byte_{};  // of single bytes, 0 where there is none yet
   size_t limit_ = size_t{64} << 20;
   bool full_ = false;
   uint64_t steps_ = 0, max_steps_ = UINT64_MAX;

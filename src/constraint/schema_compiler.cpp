@@ -31,8 +31,8 @@ Status SchemaCompiler::run(SchemaId root) {
     }
     const Pending next = std::move(pending_.back());
     pending_.pop_back();
-    INLAY_ASSIGN(const Merged merged, merge(next.demands));
-    INLAY_TRY(next.is_array ? make_array(next.rule, merged) : make_object(next.rule, merged));
+    INLAY_ASSIGN(Merged merged, merge(next.demands));
+    INLAY_TRY(next.is_array ? make_array(next.rule, merged) : make_object(next.rule, std::move(merged)));
   }
   if (store_.is_full()) return too_many();
   return {};

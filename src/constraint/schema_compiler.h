@@ -3,6 +3,8 @@
 #pragma once
 
 #include <map>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "src/constraint/schema.h"
@@ -36,6 +38,7 @@ class SchemaCompiler {
   struct Merged {
     std::vector<const Schema*> bases;
     TypeSet types = kAllTypes;
+    std::vector<std::unordered_map<std::string_view, SchemaId>> properties;  // by base; of an object that is being made
   };
   struct Pending {
     uint32_t rule;
@@ -71,7 +74,7 @@ class SchemaCompiler {
   RegexId string_language(const Merged& merged);
   Result<RegexId> number_language_of(const Merged& merged);
   Status make_array(uint32_t rule, const Merged& merged);
-  Status make_object(uint32_t rule, const Merged& merged);
+  Status make_object(uint32_t rule, Merged merged);
   Status add_other_members(const Merged& merged, const std::vector<std::string>& names, RegexId names_language, ObjectRule& object);
   Result<Symbol> member_value(const Merged& merged, std::string_view name);
   Result<RegexId> names_language(const Merged& merged);

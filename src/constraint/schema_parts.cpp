@@ -156,14 +156,14 @@ Status SchemaCompiler::make_array(uint32_t rule, const Merged& merged) {
 Result<Symbol> SchemaCompiler::member_value(const Merged& merged, std::string_view name) {
   const std::string key = escaped(name);
   Demands demands;
-  for (const Schema* schema : merged.bases) {
+  for (size_t i = 0; i < merged.bases.size(); ++i) {
+    const Schema* schema = merged.bases[i];
     bool own = false;
     const auto add = [&](SchemaId id) {
       demands.push_back({id, Demand::whole});
       own = true;
     };
-    for (const PropertySchema& property : schema->properties)
-      if (property.name == name) add(property.schema);
+    if (const auto at = merged.properties[i].find(name); at != merged.properties[i].end()) add(at->second);
     for (const PatternSchema& pattern : schema->patterns)
       if (schemas_.matches(pattern.keys, key)) add(pattern.schema);
     if (!own && schema->additional) add(*schema->additional);
@@ -194,8 +194,12 @@ Result<RegexId> SchemaCompiler::names_language(const Merged& merged) {
   return store_.step(symbol.id, '"');
 }
 
-Status SchemaCompiler::make_object(uint32_t rule, const Merged& merged) {
+Status SchemaCompiler::make_object(uint32_t rule, Merged merged) {
   ObjectRule object = language_.object();
+  for (const Schema* schema : merged.bases) {
+    merged.properties.emplace_back();
+    for (const PropertySchema& property : schema->properties) merged.properties.back().emplace(property.name, property.schema);
+  }
   std::vector<std::string> names;
   std::map<std::string, bool, std::less<>> required;
   for (const Schema* schema : merged.bases) {

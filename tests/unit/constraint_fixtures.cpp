@@ -2,28 +2,36 @@
 // llama.cpp's masks for the vocabulary of GPT-2.
 #include <gtest/gtest.h>
 
-#include <set>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "src/constraint/constraint.h"
 #include "src/constraint/gbnf.h"
 #include "src/constraint/json_schema.h"
+#include "src/formats/gguf.h"
+#include "src/tokenizer/tokenizer.h"
 #include "tests/unit/constraint_vocabulary.h"
-#include "tests/unit/tokenizer_fixtures.h"
 #include "tests/unit/tokenizer_sha256.h"
 
 namespace inlay::constraint {
 namespace {
 
-using testing::json;
+using nlohmann::json;
 
-const std::string kFolder = testing::kFixtures + "/grammar/";
+const std::string kFixtures = INLAY_FIXTURES_DIR;
+
+json read_json(const std::string& name) {
+  std::ifstream file(kFixtures + "/grammar/" + name, std::ios::binary);
+  EXPECT_TRUE(file.good()) << name;
+  return json::parse(file);
+}
 
 class ConstraintFixtures : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (testing::kFixtures.empty()) GTEST_SKIP() << "needs INLAY_FIXTURES: these schemas and grammars are not in this repository";
+    if (kFixtures.empty()) GTEST_SKIP() << "needs INLAY_FIXTURES: these schemas and grammars are not in this repository";
   }
 };
 
@@ -41,7 +49,7 @@ bool takes(const std::shared_ptr<const Constraint>& constraint, const std::strin
 }
 
 TEST_F(ConstraintFixtures, Schemas) {
-  const json all = testing::read_json(kFolder + "schemas.json");
+  const json all = read_json("schemas.json");
   ASSERT_GT(all["schemas"].size(), 60u);
   for (const json& one : all["schemas"]) {
     const auto constraint = constraint_of_schema(one["schema"].dump());
@@ -57,7 +65,7 @@ TEST_F(ConstraintFixtures, Schemas) {
 }
 
 TEST_F(ConstraintFixtures, Grammars) {
-  const json all = testing::read_json(kFolder + "gbnf.json");
+  const json all = read_json("gbnf.json");
   ASSERT_GE(all["grammars"].size(), 20u);
   for (const json& one : all["grammars"]) {
     auto grammar = compile_gbnf(one["grammar"].get<std::string>(), {});
@@ -81,10 +89,12 @@ TEST_F(ConstraintFixtures, Grammars) {
 }
 
 TEST_F(ConstraintFixtures, MasksOfAnotherEngine) {
-  const json all = testing::read_json(kFolder + "gbnf.json");
-  const std::string path = testing::kTokenizers + all["mask_vocab"].get<std::string>() + ".gguf";
-  const auto tokenizer = testing::load_changed_gguf(path, [](auto&) {});
-  ASSERT_NE(tokenizer, nullptr);
+  const json all = read_json("gbnf.json");
+  const auto file = open_gguf(kFixtures + "/tokenizers/" + all["mask_vocab"].get<std::string>() + ".gguf");
+  ASSERT_TRUE(file.ok()) << file.status().message;
+  const auto loaded = Tokenizer::from_metadata(file->metadata());
+  ASSERT_TRUE(loaded.ok()) << loaded.status().message;
+  const Tokenizer* tokenizer = loaded->get();
   std::vector<Piece> pieces;
   for (int32_t id = 0; id < tokenizer->n_tokens(); ++id) {
     const bool is_text = tokenizer->kind(id) == TokenKind::normal;
