@@ -46,7 +46,10 @@ Status SchemaCompiler::expand(Demands& demands) {
     const Demand demand = left.back();
     left.pop_back();
     store_.add_steps(1);
-    if (!seen.insert(demand).second) continue;
+    if (!seen.insert(demand).second) {
+      if (demand.part == Demand::whole) INLAY_TRY(check_references(demand.schema));
+      continue;
+    }
     if (demand.part != Demand::whole) {
       out.push_back(demand);
       continue;
@@ -63,6 +66,23 @@ Status SchemaCompiler::expand(Demands& demands) {
     left.insert(left.end(), parts.rbegin(), parts.rend());
   }
   demands = std::move(out);
+  return {};
+}
+
+// A schema that must hold so that it holds says nothing.
+Status SchemaCompiler::check_references(SchemaId id) {
+  std::vector<SchemaId> left{id};
+  std::set<SchemaId> seen;
+  while (!left.empty()) {
+    const SchemaId at = left.back();
+    left.pop_back();
+    store_.add_steps(1);
+    INLAY_ASSIGN(const Schema* schema, schemas_.get(at));
+    for (const SchemaId other : schema->all) {
+      if (other == id) return error(Code::format, "%s: $ref or allOf leads back to the schema itself", schema->where.c_str());
+      if (seen.insert(other).second) left.push_back(other);
+    }
+  }
   return {};
 }
 

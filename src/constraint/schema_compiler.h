@@ -57,6 +57,7 @@ class SchemaCompiler {
   Result<Symbol> symbol_of(Demands demands, uint32_t depth = 0);
   Result<Symbol> make_symbol(const Demands& demands, uint32_t depth);
   Status expand(Demands& demands);
+  Status check_references(SchemaId id);
   Result<Merged> merge(const Demands& demands);
   bool takes_everything(const Demands& demands, const Merged& merged) const;
 
