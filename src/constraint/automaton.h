@@ -3,6 +3,7 @@
 // rule at the same place are merged, so there are few of them however ambiguous the grammar is.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>

@@ -1,6 +1,7 @@
 // Hash-consing: equal things are stored once, so that comparing them is comparing their numbers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
