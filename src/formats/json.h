@@ -49,6 +49,7 @@ class JsonValue {
   JsonMembers members() const;           // none if the value is no object
   std::string_view number_text() const;  // as it was written; empty for other types
 
+  uint32_t place() const { return node_; }  // no other value of the document has the same
   size_t size() const;  // elements or members; 0 for other types
   // Of an object with that member. Absent too where the value is no object. Time grows with the number of members.
   std::optional<JsonValue> find(std::string_view key) const;

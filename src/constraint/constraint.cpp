@@ -1,0 +1,166 @@
+#include "src/constraint/constraint.h"
+
+#include <mutex>
+
+namespace inlay::constraint {
+
+Result<std::shared_ptr<const Constraint>> Constraint::make(Grammar grammar, std::shared_ptr<const TokenTrie> tokens,
+                                                           const ConstraintLimits& limits) {
+  const auto too_large = [&] {
+    return error(Code::unsupported, "the constraint is too large: it takes more than %zu bytes or %llu steps to compile",
+                 limits.compile_bytes, static_cast<unsigned long long>(limits.compile_steps));
+  };
+  grammar.regexes.set_limit(limits.compile_bytes);
+  grammar.regexes.allow_steps(limits.compile_steps);
+  INLAY_TRY(grammar.finish());
+  if (grammar.regexes.is_full() || grammar.memory() > limits.compile_bytes) return too_large();
+  std::shared_ptr<Constraint> out(new Constraint(std::move(grammar), std::move(tokens), limits));
+  out->automaton_.allow_steps();
+  (void)out->automaton_.start();
+  if (!out->automaton_.is_within_limits()) return too_large();
+  return std::shared_ptr<const Constraint>(std::move(out));
+}
+
+Constraint::Constraint(Grammar grammar, std::shared_ptr<const TokenTrie> tokens, const ConstraintLimits& limits)
+    : tokens_(std::move(tokens)), automaton_(std::move(grammar), limits.automaton), masks_(*tokens_, limits.mask_bytes) {}
+
+size_t Constraint::memory() const {
+  const std::lock_guard lock(mutex_);
+  return automaton_.grammar().memory() + automaton_.memory() + masks_.memory();
+}
+
+ConstraintState::ConstraintState(std::shared_ptr<const Constraint> constraint) : constraint_(std::move(constraint)) {
+  places_.push_back({kDead, 0, -1, false, false});
+  (void)with_automaton([&](Automaton& automaton) { places_[0].is_complete = automaton.is_complete(places_[0].config); });
+}
+
+template <class Work>
+Status ConstraintState::with_automaton(Work&& work) {
+  const Constraint& shared = *constraint_;
+  const std::lock_guard lock(shared.mutex_);
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    shared.automaton_.allow_steps();
+    if ((generation_ == shared.generation_ || read_again(shared.automaton_)) && shared.automaton_.is_within_limits()) {
+      generation_ = shared.generation_;
+      work(shared.automaton_);
+      if (shared.automaton_.is_within_limits()) return {};
+    }
+    shared.automaton_.reset();
+    shared.masks_.reset();
+    ++shared.generation_;
+  }
+  return error(Code::unsupported, "the constraint needs more than its limits of memory and steps at byte %zu of the text",
+               text_.size());
+}
+
+// The configurations of all places, in a new automaton.
+bool ConstraintState::read_again(Automaton& automaton) {
+  ConfigId config = automaton.start();
+  places_[0].config = config;
+  for (size_t i = 1; i < places_.size(); ++i) {
+    Place& place = places_[i];
+    automaton.allow_steps();
+    if (place.token >= 0) {
+      config = after_token(automaton, config, place.token);
+    } else {
+      for (uint32_t at = places_[i - 1].n_bytes; at < place.n_bytes && config != kDead; ++at)
+        config = automaton.step(config, static_cast<uint8_t>(text_[at]));
+    }
+    if (!automaton.is_within_limits()) return false;
+    place.config = config;
+  }
+  return true;
+}
+
+ConfigId ConstraintState::after_token(Automaton& automaton, ConfigId config, int32_t token) const {
+  ConfigId by_bytes = kDead;
+  const std::string_view bytes = constraint_->tokens().bytes(token);
+  if (!bytes.empty()) {
+    by_bytes = config;
+    for (size_t i = 0; i < bytes.size() && by_bytes != kDead; ++i) by_bytes = automaton.step(by_bytes, static_cast<uint8_t>(bytes[i]));
+  }
+  if (!automaton.has_token_items(config)) return by_bytes;
+  const PieceKind kind = constraint_->tokens().kind(token);
+  return automaton.merge(by_bytes, automaton.step_token(config, token, kind == PieceKind::end || kind == PieceKind::unused));
+}
+
+Status ConstraintState::accept_token(int32_t token) {
+  const TokenTrie& tokens = constraint_->tokens();
+  if (token < 0 || token >= tokens.n_tokens())
+    return error(Code::invalid_argument, "token %d is not in the vocabulary of %d tokens", token, tokens.n_tokens());
+  const bool ends = tokens.kind(token) == PieceKind::end && is_complete();
+  Place next{kDead, 0, token, true, false};
+  INLAY_TRY(with_automaton([&](Automaton& automaton) {
+    next.config = after_token(automaton, places_.back().config, token);
+    next.is_dead = next.config == kDead;
+    next.is_complete = automaton.is_complete(next.config);
+  }));
+  if (next.is_dead && ends) {
+    next.is_dead = false;
+    next.is_complete = true;
+  }
+  text_ += tokens.bytes(token);
+  next.n_bytes = static_cast<uint32_t>(text_.size());
+  places_.push_back(next);
+  return {};
+}
+
+Status ConstraintState::accept_bytes(std::string_view bytes) {
+  Place next{kDead, 0, -1, true, false};
+  INLAY_TRY(with_automaton([&](Automaton& automaton) {
+    ConfigId config = places_.back().config;
+    for (size_t i = 0; i < bytes.size() && config != kDead; ++i) {
+      automaton.allow_steps();
+      config = automaton.step(config, static_cast<uint8_t>(bytes[i]));
+    }
+    next.config = config;
+    next.is_dead = config == kDead;
+    next.is_complete = automaton.is_complete(config);
+  }));
+  text_ += bytes;
+  next.n_bytes = static_cast<uint32_t>(text_.size());
+  places_.push_back(next);
+  return {};
+}
+
+Status ConstraintState::roll_back(size_t n) {
+  if (n > n_accepted())
+    return error(Code::invalid_argument, "%zu steps are to be taken back, but only %zu were taken", n, n_accepted());
+  places_.resize(places_.size() - n);
+  text_.resize(places_.back().n_bytes);
+  return {};
+}
+
+Status ConstraintState::mask(std::span<uint32_t> words) {
+  if (words.size() != constraint_->tokens().mask_words())
+    return error(Code::invalid_argument, "a mask of %zu words was given; the vocabulary's have %zu", words.size(),
+                 constraint_->tokens().mask_words());
+  return with_automaton(
+      [&](Automaton& automaton) { constraint_->masks_.make(automaton, places_.back().config, words); });
+}
+
+Result<std::string> ConstraintState::forced_bytes(size_t max_bytes) {
+  std::string out;
+  INLAY_TRY(with_automaton([&](Automaton& automaton) {
+    out.clear();
+    ConfigId config = places_.back().config;
+    while (out.size() < max_bytes && !automaton.is_complete(config) && !automaton.has_token_items(config)) {
+      ConfigId next = kDead;
+      uint8_t forced = 0;
+      uint32_t n = 0;
+      for (uint32_t byte = 0; byte < 256 && n < 2; ++byte) {
+        const ConfigId reached = automaton.step(config, static_cast<uint8_t>(byte));
+        if (reached == kDead) continue;
+        ++n;
+        next = reached;
+        forced = static_cast<uint8_t>(byte);
+      }
+      if (n != 1) break;
+      out.push_back(static_cast<char>(forced));
+      config = next;
+    }
+  }));
+  return out;
+}
+
+}  // namespace inlay::constraint

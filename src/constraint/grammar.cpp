@@ -1,0 +1,242 @@
+#include "src/constraint/grammar.h"
+
+#include <algorithm>
+
+namespace inlay::constraint {
+
+bool TokenSet::has(int32_t id) const { return std::binary_search(ids.begin(), ids.end(), id) != negated; }
+
+uint32_t Grammar::add_rule(std::string name) {
+  rules.emplace_back();
+  rules.back().name = std::move(name);
+  return static_cast<uint32_t>(rules.size() - 1);
+}
+
+void Grammar::add_production(uint32_t rule, const std::vector<Symbol>& production) {
+  rules[rule].productions.push_back(static_cast<uint32_t>(symbols.size()));
+  for (const Symbol& symbol : production)
+    if (symbol != terminal(kEmptyText)) symbols.push_back(symbol);
+  symbols.push_back({});
+}
+
+void Grammar::make_list(uint32_t rule, ListRule list) {
+  rules[rule].kind = RuleKind::list;
+  rules[rule].detail = static_cast<uint32_t>(lists.size());
+  lists.push_back(std::move(list));
+}
+
+void Grammar::make_object(uint32_t rule, ObjectRule object) {
+  rules[rule].kind = RuleKind::object;
+  rules[rule].detail = static_cast<uint32_t>(objects.size());
+  objects.push_back(std::move(object));
+}
+
+bool Grammar::is_nullable(const Symbol& symbol) const {
+  if (symbol.kind == SymbolKind::terminal) return regexes.nullable(symbol.id);
+  return symbol.kind == SymbolKind::rule && rules[symbol.id].nullable;
+}
+
+bool Grammar::is_productive(const Symbol& symbol) {
+  if (symbol.kind == SymbolKind::terminal) return !regexes.is_nothing(symbol.id);
+  return symbol.kind == SymbolKind::tokens || rules[symbol.id].productive;
+}
+
+// Calls again(rule) for all rules until it says of none that there was news: in time linear in the users of what changed.
+template <class Update>
+static void until_settled(size_t n_rules, const std::vector<std::vector<uint32_t>>& users, Update&& update) {
+  std::vector<uint32_t> work(n_rules);
+  std::vector<bool> waiting(n_rules, true);
+  for (size_t i = 0; i < n_rules; ++i) work[i] = static_cast<uint32_t>(n_rules - 1 - i);
+  while (!work.empty()) {
+    const uint32_t rule = work.back();
+    work.pop_back();
+    waiting[rule] = false;
+    if (!update(rule)) continue;
+    for (const uint32_t user : users[rule])
+      if (!waiting[user]) {
+        waiting[user] = true;
+        work.push_back(user);
+      }
+  }
+}
+
+template <class Each>
+static void for_each_symbol(const Grammar& grammar, const Rule& rule, Each&& each) {
+  if (rule.kind == RuleKind::list) {
+    const ListRule& list = grammar.lists[rule.detail];
+    for (const Symbol& symbol : list.prefix) each(symbol);
+    if (list.rest.kind != SymbolKind::end) each(list.rest);
+  } else if (rule.kind == RuleKind::object) {
+    const ObjectRule& object = grammar.objects[rule.detail];
+    for (const Member& member : object.members) each(member.value);
+    for (const Member& member : object.others) each(member.value);
+  } else {
+    for (uint32_t at : rule.productions)
+      for (; grammar.symbols[at].kind != SymbolKind::end; ++at) each(grammar.symbols[at]);
+  }
+}
+
+static std::vector<std::vector<uint32_t>> users_of_rules(const Grammar& grammar) {
+  std::vector<std::vector<uint32_t>> users(grammar.rules.size());
+  for (uint32_t user = 0; user < grammar.rules.size(); ++user)
+    for_each_symbol(grammar, grammar.rules[user], [&](const Symbol& symbol) {
+      if (symbol.kind == SymbolKind::rule || symbol.kind == SymbolKind::some) users[symbol.id].push_back(user);
+    });
+  return users;
+}
+
+void Grammar::find_nullable() {
+  until_settled(rules.size(), users_of_rules(*this), [&](uint32_t id) {
+    Rule& rule = rules[id];
+    if (rule.nullable) return false;
+    if (rule.kind == RuleKind::productions) {
+      for (uint32_t at : rule.productions) {
+        while (is_nullable(symbols[at])) ++at;
+        if (symbols[at].kind == SymbolKind::end) return rule.nullable = true;
+      }
+    } else if (rule.kind == RuleKind::list) {
+      const ListRule& list = lists[rule.detail];
+      const bool bare = list.open == kEmptyText && list.separator == kEmptyText && list.close == kEmptyText;
+      return rule.nullable = bare && (list.min == 0 || is_nullable(list.rest));
+    }
+    return false;
+  });
+}
+
+bool Grammar::is_productive(const Rule& rule) {
+  if (rule.kind == RuleKind::productions)
+    return std::any_of(rule.productions.begin(), rule.productions.end(), [&](uint32_t at) {
+      while (symbols[at].kind != SymbolKind::end)
+        if (!is_productive(symbols[at++])) return false;
+      return true;
+    });
+  if (rule.kind == RuleKind::list) {
+    const ListRule& list = lists[rule.detail];
+    if (list.min > list.max) return false;
+    const bool rest = list.rest.kind != SymbolKind::end && is_productive(list.rest);
+    for (size_t i = 0; i < list.min && i < list.prefix.size(); ++i)
+      if (!is_productive(list.prefix[i])) return false;
+    return rest || list.min <= list.prefix.size();
+  }
+  const ObjectRule& object = objects[rule.detail];
+  uint64_t n_required = 0, n_possible = 0;
+  const auto possible = [&](const Member& member) { return !regexes.is_nothing(member.key) && is_productive(member.value); };
+  for (const Member& member : object.members) {
+    n_possible += possible(member);
+    if (!member.required) continue;
+    ++n_required;
+    if (!possible(member)) return false;
+  }
+  if (std::any_of(object.others.begin(), object.others.end(), possible)) n_possible = kUnbounded;
+  return n_required <= object.max && object.min <= object.max && object.min <= n_possible;
+}
+
+void Grammar::find_productive() {
+  until_settled(rules.size(), users_of_rules(*this), [&](uint32_t id) {
+    Rule& rule = rules[id];
+    return !rule.productive && (rule.productive = is_productive(rule));
+  });
+}
+
+// What can be chosen can then be finished.
+void Grammar::drop_unproductive() {
+  for (Rule& rule : rules)
+    std::erase_if(rule.productions, [&](uint32_t at) {
+      while (symbols[at].kind != SymbolKind::end)
+        if (!is_productive(symbols[at++])) return true;
+      return false;
+    });
+  for (ListRule& list : lists) {
+    if (list.rest.kind != SymbolKind::end && !is_productive(list.rest)) list.rest = {};
+    size_t n = 0;
+    while (n < list.prefix.size() && is_productive(list.prefix[n])) ++n;
+    if (n < list.prefix.size()) {
+      list.prefix.resize(n);
+      list.rest = {};
+    }
+    if (list.rest.kind == SymbolKind::end) list.max = std::min(list.max, static_cast<uint32_t>(list.prefix.size()));
+  }
+  for (ObjectRule& object : objects) {
+    const auto impossible = [&](const Member& member) {
+      return regexes.is_nothing(member.key) || !is_productive(member.value);
+    };
+    std::erase_if(object.members, impossible);
+    std::erase_if(object.others, impossible);
+  }
+}
+
+// Rules that `rule` may begin with.
+void Grammar::left_calls(uint32_t id, std::vector<uint32_t>& out) const {
+  const Rule& rule = rules[id];
+  const auto add = [&](const Symbol& symbol) {
+    if (symbol.kind == SymbolKind::rule || symbol.kind == SymbolKind::some) out.push_back(symbol.id);
+  };
+  if (rule.kind == RuleKind::productions) {
+    for (uint32_t at : rule.productions) {
+      for (; symbols[at].kind != SymbolKind::end; ++at) {
+        add(symbols[at]);
+        if (!is_nullable(symbols[at])) break;
+      }
+    }
+  } else if (rule.kind == RuleKind::list &&
+             (lists[rule.detail].open == kEmptyText || lists[rule.detail].separator == kEmptyText)) {
+    for (const Symbol& symbol : lists[rule.detail].prefix) add(symbol);
+    add(lists[rule.detail].rest);
+  }
+}
+
+Status Grammar::order_rules() {
+  enum : uint8_t { unseen, open, done };
+  std::vector<uint8_t> state(rules.size(), unseen);
+  struct Place {
+    uint32_t rule;
+    size_t next;
+    std::vector<uint32_t> calls;
+  };
+  uint32_t rank = static_cast<uint32_t>(rules.size());
+  std::vector<Place> path;
+  const auto enter = [&](uint32_t rule) {
+    state[rule] = open;
+    path.push_back({rule, 0, {}});
+    left_calls(rule, path.back().calls);
+  };
+  for (uint32_t root = 0; root < rules.size(); ++root) {
+    if (state[root] == unseen) enter(root);
+    while (!path.empty()) {
+      Place& place = path.back();
+      if (place.next == place.calls.size()) {
+        state[place.rule] = done;
+        rules[place.rule].rank = rank--;
+        path.pop_back();
+        continue;
+      }
+      const uint32_t called = place.calls[place.next++];
+      if (state[called] == open)
+        return error(Code::unsupported, "the rule %s begins with itself", rules[called].name.c_str());
+      if (state[called] == unseen) enter(called);
+    }
+  }
+  return {};
+}
+
+Status Grammar::finish() {
+  for (Rule& rule : rules) rule.productive = false;
+  find_nullable();
+  find_productive();
+  if (regexes.is_full()) return {};
+  if (!rules[start].productive) return error(Code::invalid_argument, "nothing can match");
+  drop_unproductive();
+  return order_rules();
+}
+
+size_t Grammar::memory() const {
+  size_t out = regexes.memory() + symbols.size() * sizeof(Symbol) + rules.size() * sizeof(Rule) + lists.size() * sizeof(ListRule) +
+               objects.size() * sizeof(ObjectRule) + token_sets.size() * sizeof(TokenSet);
+  for (const Rule& rule : rules) out += rule.productions.size() * 4 + rule.name.size();
+  for (const ListRule& list : lists) out += list.prefix.size() * sizeof(Symbol);
+  for (const ObjectRule& object : objects) out += (object.members.size() + object.others.size()) * sizeof(Member);
+  for (const TokenSet& set : token_sets) out += set.ids.size() * 4;
+  return out;
+}
+
+}  // namespace inlay::constraint

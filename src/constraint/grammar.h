@@ -1,0 +1,108 @@
+// A context-free grammar whose terminals are regular expressions over bytes, or sets of tokens. Rules for lists and
+// objects are stated by their parts: the automaton makes the rules of their positions when it comes to them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "src/base/status.h"
+#include "src/constraint/regex_store.h"
+
+namespace inlay::constraint {
+
+enum class SymbolKind : uint8_t {
+  end,       // of a production
+  terminal,  // id: a RegexId
+  tokens,    // id: a set of tokens
+  rule,      // id: a rule
+  some,      // a rule without the empty text
+};
+
+struct Symbol {
+  SymbolKind kind = SymbolKind::end;
+  uint32_t id = 0;
+
+  bool operator==(const Symbol&) const = default;
+};
+
+inline Symbol terminal(RegexId regex) { return {SymbolKind::terminal, regex}; }
+inline Symbol call(uint32_t rule) { return {SymbolKind::rule, rule}; }
+
+// Elements between brackets, separated; brackets and separator may be kEmptyText.
+struct ListRule {
+  RegexId open = kEmptyText, separator = kEmptyText, close = kEmptyText;
+  std::vector<Symbol> prefix;  // of the first elements
+  Symbol rest;                 // of all others; SymbolKind::end: there are none
+  uint32_t min = 0, max = kUnbounded;
+};
+
+struct Member {
+  RegexId key = kNothing;  // with what separates it from the value
+  Symbol value;
+  bool required = false;
+};
+
+// Members in their order, each at most once; then any number of others.
+struct ObjectRule {
+  RegexId open = kEmptyText, separator = kEmptyText, close = kEmptyText;
+  std::vector<Member> members;
+  std::vector<Member> others;
+  uint32_t min = 0, max = kUnbounded;
+};
+
+enum class RuleKind : uint8_t { productions, list, object };
+
+struct Rule {
+  RuleKind kind = RuleKind::productions;
+  uint32_t detail = 0;                // of a list or an object
+  std::vector<uint32_t> productions;  // where they begin in Grammar::symbols
+  std::string name;                   // for messages
+  bool nullable = false;
+  bool productive = false;  // some text can be derived
+  uint32_t rank = 0;        // larger than that of every rule that may begin with it
+};
+
+// Token terminals: the tokens themselves, or all others.
+struct TokenSet {
+  std::vector<int32_t> ids;  // sorted
+  bool negated = false;
+
+  bool has(int32_t id) const;
+};
+
+class Grammar {
+ public:
+  RegexStore regexes;
+  std::vector<Symbol> symbols;  // of all productions, each ending with SymbolKind::end
+  std::vector<Rule> rules;
+  std::vector<ListRule> lists;
+  std::vector<ObjectRule> objects;
+  std::vector<TokenSet> token_sets;
+  uint32_t start = 0;
+  // The expressions of one character of a JSON string, first that of Spelling::json: by them masks find what slices know in advance.
+  std::vector<RegexId> string_characters;
+
+  uint32_t add_rule(std::string name = {});
+  void add_production(uint32_t rule, const std::vector<Symbol>& production);
+  void make_list(uint32_t rule, ListRule list);
+  void make_object(uint32_t rule, ObjectRule object);
+
+  // Finds what is nullable and productive, drops what is not productive, and orders the rules. An error where a rule begins
+  // with itself, or where nothing matches.
+  Status finish();
+  size_t memory() const;
+  // Of what there is so far.
+  void find_productive();
+  bool is_productive(const Symbol& symbol);
+
+ private:
+  bool is_nullable(const Symbol& symbol) const;
+  bool is_productive(const Rule& rule);
+  void find_nullable();
+  void drop_unproductive();
+  void left_calls(uint32_t rule, std::vector<uint32_t>& out) const;
+  Status order_rules();
+};
+
+}  // namespace inlay::constraint

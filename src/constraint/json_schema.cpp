@@ -1,0 +1,46 @@
+#include "src/constraint/json_schema.h"
+
+#include "src/constraint/schema_compiler.h"
+
+namespace inlay::constraint {
+
+Result<CompiledSchema> compile_json_schema(std::string text, const SchemaOptions& options, const SchemaLimits& limits) {
+  JsonLimits json;
+  json.max_bytes = static_cast<uint32_t>(limits.text_bytes);
+  json.max_depth = limits.depth;
+  INLAY_ASSIGN(const JsonDocument document, JsonDocument::parse(std::move(text), "schema", json));
+  CompiledSchema out;
+  out.grammar.regexes.set_limit(limits.bytes);
+  out.grammar.regexes.allow_steps(limits.steps);
+  JsonLanguage language(out.grammar, options.style);
+  SchemaSet schemas(document, language, out.grammar.regexes, options);
+  INLAY_TRY(SchemaCompiler(schemas, language, out.grammar, limits).run(schemas.id_of(document.root())));
+  out.remarks = std::move(schemas.remarks());
+  return out;
+}
+
+Grammar any_json(const JsonStyle& style) {
+  Grammar out;
+  JsonLanguage language(out, style);
+  out.start = language.any_value().id;
+  return out;
+}
+
+Grammar any_json_object(const JsonStyle& style) {
+  Grammar out;
+  JsonLanguage language(out, style);
+  out.start = language.any_object().id;
+  return out;
+}
+
+Result<Grammar> compile_choices(const std::vector<std::string>& choices) {
+  if (choices.empty()) return error(Code::invalid_argument, "there are no choices");
+  for (size_t i = 0; i < choices.size(); ++i)
+    if (choices[i].empty()) return error(Code::invalid_argument, "choice %zu is empty", i);
+  Grammar out;
+  out.start = out.add_rule("choices");
+  out.add_production(out.start, {terminal(out.regexes.literals(choices))});
+  return out;
+}
+
+}  // namespace inlay::constraint

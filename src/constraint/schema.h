@@ -1,0 +1,124 @@
+// A JSON schema, read: what its keywords demand. Schemas that stand together, as by allOf, are lists of these.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "src/constraint/decimal.h"
+#include "src/constraint/json_language.h"
+#include "src/constraint/json_schema.h"
+#include "src/formats/json.h"
+
+namespace inlay::constraint {
+
+using SchemaId = uint32_t;
+using TypeSet = uint8_t;
+inline constexpr TypeSet kNull = 1, kBoolean = 2, kInteger = 4, kFraction = 8, kString = 16, kArray = 32, kObject = 64;
+inline constexpr TypeSet kNumber = kInteger | kFraction, kAllTypes = 127;
+
+struct PropertySchema {
+  std::string name;
+  SchemaId schema;
+};
+struct PatternSchema {
+  RegexId keys;  // characters of keys, as they are spelled
+  SchemaId schema;
+};
+
+// Of several of which one must hold, or exactly one.
+struct SchemaGroup {
+  std::vector<SchemaId> branches;
+  bool exactly_one = false;
+  std::string where;
+};
+
+struct Schema {
+  TypeSet types = kAllTypes;
+  std::optional<std::vector<JsonValue>> values;
+  std::vector<JsonValue> excluded;
+  // Numbers
+  std::optional<Bound> min, max;
+  uint32_t multiple_of = 1;
+  std::vector<uint32_t> not_multiple_of;  // of integers
+  std::optional<uint32_t> fraction_digits;
+  // Strings
+  uint32_t min_length = 0, max_length = kUnbounded;
+  std::vector<RegexId> languages;  // of their characters, as values are spelled
+  // Arrays
+  std::vector<SchemaId> prefix;
+  std::optional<SchemaId> items;
+  uint32_t min_items = 0, max_items = kUnbounded;
+  // Objects
+  std::vector<PropertySchema> properties;
+  std::vector<PatternSchema> patterns;
+  std::optional<SchemaId> additional, names;
+  std::vector<std::string> required;
+  uint32_t min_properties = 0, max_properties = kUnbounded;
+  // Others that hold as well
+  std::vector<SchemaId> all;
+  std::vector<SchemaGroup> groups;
+  std::vector<SchemaId> none;  // that must not hold
+
+  // Which of those stand before "properties" in the text: their members are written first.
+  size_t n_all_before = 0, n_groups_before = 0;
+  bool is_made = false;  // not in the text: its properties give no order
+  std::string where;     // in the text, for messages
+};
+
+// Reads the schemas of one text when they are asked for.
+class SchemaSet {
+ public:
+  SchemaSet(const JsonDocument& document, JsonLanguage& language, RegexStore& store, const SchemaOptions& options);
+
+  SchemaId id_of(const JsonValue& value);
+  SchemaId add(Schema schema);  // one that is not in the text
+  Result<const Schema*> get(SchemaId id);
+  SchemaId anything();
+  SchemaId nothing();
+  std::vector<std::string>& remarks() { return remarks_; }
+  bool is_lenient() const { return options_.lenient; }
+
+  bool matches(RegexId language, std::string_view escaped_text);
+  // Whether the value is one of the schema; base: without all, groups and none.
+  Result<bool> holds(const JsonValue& value, SchemaId id, uint32_t depth = 0);
+  Result<bool> base_holds(const JsonValue& value, const Schema& schema, uint32_t depth = 0);
+
+ private:
+  struct Entry {
+    std::optional<JsonValue> value;
+    std::optional<Schema> schema;
+  };
+  Result<Schema> read(const JsonValue& value);
+  Status read_keyword(std::string_view key, const JsonValue& value, const JsonValue& whole, Schema& out);
+  Status read_number_keyword(std::string_view key, const JsonValue& value, const JsonValue& whole, Schema& out, bool& known);
+  Status read_string_keyword(std::string_view key, const JsonValue& value, Schema& out, bool& known);
+  Status read_array_keyword(std::string_view key, const JsonValue& value, const JsonValue& whole, Schema& out, bool& known);
+  Status read_object_keyword(std::string_view key, const JsonValue& value, Schema& out, bool& known);
+  Status read_logic_keyword(std::string_view key, const JsonValue& value, const JsonValue& whole, Schema& out, bool& known);
+  Status read_types(const JsonValue& value, Schema& out);
+  Status read_multiple(const JsonValue& value, Schema& out);
+  Status read_dependencies(const JsonValue& value, Schema& out);
+  Result<SchemaId> target(const JsonValue& reference);
+  std::optional<JsonValue> find_anchor(std::string_view name) const;
+  Status unsupported(std::string_view key, const JsonValue& value, const char* why);
+
+  const JsonDocument& document_;
+  JsonLanguage& language_;
+  RegexStore& store_;
+  const SchemaOptions& options_;
+  bool old_references_ = false;  // what stands beside $ref does not count, as up to draft-07
+  std::deque<Entry> entries_;
+  std::unordered_map<uint32_t, SchemaId> by_place_;
+  std::optional<SchemaId> anything_, nothing_;
+  std::vector<std::string> remarks_;
+};
+
+bool equal_values(const JsonValue& a, const JsonValue& b);
+TypeSet type_of(const JsonValue& value);
+
+}  // namespace inlay::constraint

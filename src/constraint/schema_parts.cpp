@@ -1,0 +1,270 @@
+// The rules and terminals of sets of schemas by type of value.
+#include <algorithm>
+
+#include "src/constraint/schema_compiler.h"
+
+namespace inlay::constraint {
+
+namespace {
+
+constexpr size_t kMaxPatterns = 6;  // of keys, in one set: their combinations are rules
+
+void tighten(std::optional<Bound>& bound, const std::optional<Bound>& other, bool is_min) {
+  if (!other) return;
+  const auto order = bound ? (is_min ? other->value <=> bound->value : bound->value <=> other->value) : std::strong_ordering::greater;
+  if (order > 0 || (order == 0 && other->exclusive)) bound = other;
+}
+
+}  // namespace
+
+// The values of the smallest enumeration that all others hold for, too.
+Result<Symbol> SchemaCompiler::constants(const Merged& merged) {
+  const Schema* smallest = nullptr;
+  for (const Schema* schema : merged.bases)
+    if (schema->values && (smallest == nullptr || schema->values->size() < smallest->values->size())) smallest = schema;
+  std::vector<std::string> plain;
+  std::vector<RegexId> parts;
+  for (const JsonValue& value : *smallest->values) {
+    bool holds = true;
+    for (const Schema* schema : merged.bases) {
+      if (!holds) break;
+      INLAY_ASSIGN(holds, schemas_.base_holds(value, *schema));
+    }
+    if (!holds) continue;
+    if (value.is_string())
+      plain.push_back("\"" + escaped(*value.as_string()) + "\"");
+    else
+      parts.push_back(language_.constant(value));
+  }
+  parts.push_back(store_.literals(std::move(plain)));
+  return terminal(store_.either(std::move(parts)));
+}
+
+Result<RegexId> SchemaCompiler::scalars(const Merged& merged) {
+  std::vector<RegexId> parts;
+  const auto excluded = [&](std::string_view text, JsonType type) {
+    for (const Schema* schema : merged.bases)
+      for (const JsonValue& value : schema->excluded)
+        if (value.type() == type && (type == JsonType::null || *value.as_bool() == (text == "true"))) return true;
+    return false;
+  };
+  if ((merged.types & kNull) && !excluded("null", JsonType::null)) parts.push_back(store_.literal("null"));
+  if (merged.types & kBoolean)
+    for (const std::string_view text : {"true", "false"})
+      if (!excluded(text, JsonType::boolean)) parts.push_back(store_.literal(text));
+  if (merged.types & kNumber) {
+    INLAY_ASSIGN(const RegexId numbers, number_language_of(merged));
+    parts.push_back(numbers);
+  }
+  if (merged.types & kString) parts.push_back(string_language(merged));
+  return store_.either(std::move(parts));
+}
+
+RegexId SchemaCompiler::string_language(const Merged& merged) {
+  uint32_t min = 0, max = kUnbounded;
+  std::vector<RegexId> languages;
+  std::vector<std::string> excluded;
+  for (const Schema* schema : merged.bases) {
+    min = std::max(min, schema->min_length);
+    max = std::min(max, schema->max_length);
+    languages.insert(languages.end(), schema->languages.begin(), schema->languages.end());
+    for (const JsonValue& value : schema->excluded)
+      if (value.is_string()) excluded.push_back(escaped(*value.as_string()));
+  }
+  if (min > max) return kNothing;
+  if (min > 0 || max != kUnbounded || languages.empty()) languages.push_back(store_.repeat(language_.character(), min, max));
+  if (!excluded.empty()) languages.push_back(store_.complement(store_.literals(std::move(excluded))));
+  const RegexId all = store_.both(std::move(languages));
+  return store_.is_nothing(all) ? kNothing : language_.quoted(all);
+}
+
+Result<RegexId> SchemaCompiler::number_language_of(const Merged& merged) {
+  NumberRange range;
+  uint64_t factor = 1;
+  std::vector<RegexId> excluded;
+  for (const Schema* schema : merged.bases) {
+    tighten(range.min, schema->min, true);
+    tighten(range.max, schema->max, false);
+    if (schema->fraction_digits) range.fraction_digits = std::min(range.fraction_digits.value_or(UINT32_MAX), *schema->fraction_digits);
+    uint64_t a = factor, b = schema->multiple_of;
+    while (b != 0) a = std::exchange(b, a % b);
+    factor = factor / a * schema->multiple_of;
+    if (factor > 999'999'999)
+      return error(Code::unsupported, "%s: multipleOf is supported up to 999,999,999", schema->where.c_str());
+  }
+  range.multiple_of = static_cast<uint32_t>(factor);
+  // A whole number is written without a point; fractions alone are those that have one.
+  range.integers = (merged.types & kFraction) == 0 || range.fraction_digits == 0u;
+  if (range.integers && !(merged.types & kInteger)) return kNothing;
+  if (range.integers) range.fraction_digits.reset();
+  RegexId out = number_language(store_, range);
+  if (!(merged.types & kInteger)) {
+    const RegexId digits = store_.repeat(store_.bytes(ByteSet::range('0', '9')), 0, kUnbounded);
+    out = store_.both({out, store_.concat({store_.optional(store_.byte('-')), digits, store_.byte('.'), digits,
+                                           store_.bytes(ByteSet::range('1', '9')), digits})});
+  }
+  for (const Schema* schema : merged.bases)  // of integers alone
+    for (const uint32_t other : schema->not_multiple_of)
+      out = store_.both({out, store_.complement(store_.concat(store_.optional(store_.byte('-')), store_.multiple(other, 0)))});
+  for (const Schema* schema : merged.bases)
+    for (const JsonValue& value : schema->excluded) {
+      if (value.type() != JsonType::number) continue;
+      const auto number = Decimal::parse(value.number_text());
+      if (!number) continue;  // no number that is written here
+      NumberRange other;
+      other.integers = range.integers;
+      other.min = other.max = Bound{*number, false};
+      // A number with an exponent could be the same.
+      NumberRange without_exponent;
+      without_exponent.fraction_digits = 1000;
+      if (!range.integers) out = store_.both({out, number_language(store_, without_exponent)});
+      out = store_.both({out, store_.complement(number_language(store_, other))});
+    }
+  return store_.is_nothing(out) ? kNothing : out;
+}
+
+Status SchemaCompiler::make_array(uint32_t rule, const Merged& merged) {
+  ListRule list = language_.array();
+  size_t n_prefix = 0;
+  for (const Schema* schema : merged.bases) {
+    list.min = std::max(list.min, schema->min_items);
+    list.max = std::min(list.max, schema->max_items);
+    n_prefix = std::max(n_prefix, schema->prefix.size());
+    for (const JsonValue& value : schema->excluded)
+      if (value.is_array()) return error(Code::unsupported, "%s: arrays that are not allowed are not supported", value.where().c_str());
+  }
+  n_prefix = std::min<size_t>(n_prefix, list.max);
+  for (size_t i = 0; i <= n_prefix; ++i) {
+    Demands demands;
+    for (const Schema* schema : merged.bases) {
+      if (i < schema->prefix.size())
+        demands.push_back({schema->prefix[i], Demand::whole});
+      else if (schema->items)
+        demands.push_back({*schema->items, Demand::whole});
+    }
+    if (demands.empty()) demands.push_back({schemas_.anything(), Demand::whole});
+    INLAY_ASSIGN(const Symbol symbol, symbol_of(std::move(demands)));
+    if (i < n_prefix)
+      list.prefix.push_back(symbol);
+    else
+      list.rest = symbol;
+  }
+  grammar_.make_list(rule, std::move(list));
+  return {};
+}
+
+Result<Symbol> SchemaCompiler::member_value(const Merged& merged, std::string_view name) {
+  const std::string key = escaped(name);
+  Demands demands;
+  for (size_t i = 0; i < merged.bases.size(); ++i) {
+    const Schema* schema = merged.bases[i];
+    bool own = false;
+    const auto add = [&](SchemaId id) {
+      demands.push_back({id, Demand::whole});
+      own = true;
+    };
+    if (const auto at = merged.properties[i].find(name); at != merged.properties[i].end()) add(at->second);
+    for (const PatternSchema& pattern : schema->patterns)
+      if (schemas_.matches(pattern.keys, key)) add(pattern.schema);
+    if (!own && schema->additional) add(*schema->additional);
+  }
+  if (demands.empty()) demands.push_back({schemas_.anything(), Demand::whole});
+  return symbol_of(std::move(demands));
+}
+
+// The characters of keys that propertyNames leaves, or kAnyText.
+Result<RegexId> SchemaCompiler::names_language(const Merged& merged) {
+  Demands demands;
+  std::string where;
+  for (const Schema* schema : merged.bases)
+    if (schema->names) {
+      demands.push_back({*schema->names, Demand::whole});
+      where = schema->where;
+    }
+  if (demands.empty()) return kAnyText;
+  Schema strings;
+  strings.types = kString;
+  demands.push_back({schemas_.add(std::move(strings)), Demand::whole});
+  if (language_.values() != Spelling::json)
+    return error(Code::unsupported, "%s: propertyNames is not supported with the option for escapes", where.c_str());
+  INLAY_ASSIGN(const Symbol symbol, symbol_of(std::move(demands)));
+  if (symbol.kind != SymbolKind::terminal) return error(Code::unsupported, "%s: this propertyNames is not supported", where.c_str());
+  if (symbol.id == kNothing) return kNothing;
+  // The strings without their quotes: what follows the first one, with the last one in place of what follows a key's.
+  return store_.step(symbol.id, '"');
+}
+
+Status SchemaCompiler::make_object(uint32_t rule, Merged merged) {
+  ObjectRule object = language_.object();
+  for (const Schema* schema : merged.bases) {
+    merged.properties.emplace_back();
+    for (const PropertySchema& property : schema->properties) merged.properties.back().emplace(property.name, property.schema);
+  }
+  std::vector<std::string> names;
+  std::map<std::string, bool, std::less<>> required;
+  for (const Schema* schema : merged.bases) {
+    object.min = std::max(object.min, schema->min_properties);
+    object.max = std::min(object.max, schema->max_properties);
+    for (const JsonValue& value : schema->excluded)
+      if (value.is_object()) return error(Code::unsupported, "%s: objects that are not allowed are not supported", value.where().c_str());
+  }
+  for (const bool made : {false, true})
+    for (const Schema* schema : merged.bases)
+      for (const PropertySchema& property : schema->properties)
+        if (schema->is_made == made && required.try_emplace(property.name, false).second) names.push_back(property.name);
+  for (const Schema* schema : merged.bases)
+    for (const std::string& name : schema->required) {
+      if (required.try_emplace(name, true).second) names.push_back(name);
+      required[name] = true;
+    }
+  INLAY_ASSIGN(const RegexId allowed, names_language(merged));
+  for (const std::string& name : names) {
+    store_.add_steps(name.size());
+    if (store_.is_full()) return too_many();
+    INLAY_ASSIGN(Symbol value, member_value(merged, name));
+    const std::string characters = escaped(name);
+    if (allowed != kAnyText && !schemas_.matches(allowed, characters + "\"")) value = terminal(kNothing);
+    object.members.push_back({language_.key(store_.literal(characters)), value, required[name]});
+  }
+  INLAY_TRY(add_other_members(merged, names, allowed, object));
+  grammar_.make_object(rule, std::move(object));
+  return {};
+}
+
+// Keys that have no name of their own, by which of the patterns match them.
+Status SchemaCompiler::add_other_members(const Merged& merged, const std::vector<std::string>& names, RegexId allowed, ObjectRule& object) {
+  std::vector<RegexId> patterns;
+  for (const Schema* schema : merged.bases)
+    for (const PatternSchema& pattern : schema->patterns)
+      if (std::find(patterns.begin(), patterns.end(), pattern.keys) == patterns.end()) patterns.push_back(pattern.keys);
+  if (patterns.size() > kMaxPatterns)
+    return error(Code::unsupported, "%s: more than %zu patternProperties together are not supported", merged.bases[0]->where.c_str(), kMaxPatterns);
+  std::vector<std::string> spelled;
+  for (const std::string& name : names) spelled.push_back(escaped(name));
+  const RegexId others = store_.complement(store_.literals(std::move(spelled)));
+  for (uint32_t which = 0; which < 1u << patterns.size(); ++which) {
+    std::vector<RegexId> parts{others};
+    for (size_t i = 0; i < patterns.size(); ++i) parts.push_back(which >> i & 1 ? patterns[i] : store_.complement(patterns[i]));
+    if (which == 0) parts.push_back(language_.any_key_characters());
+    RegexId keys = store_.both(std::move(parts));
+    if (allowed != kAnyText) keys = store_.both({store_.concat(keys, store_.byte('"')), allowed});
+    if (store_.is_nothing(keys)) continue;
+    Demands demands;
+    for (const Schema* schema : merged.bases) {
+      bool own = false;
+      for (const PatternSchema& pattern : schema->patterns) {
+        const auto at = static_cast<size_t>(std::find(patterns.begin(), patterns.end(), pattern.keys) - patterns.begin());
+        if ((which >> at & 1) == 0) continue;
+        demands.push_back({pattern.schema, Demand::whole});
+        own = true;
+      }
+      if (!own && schema->additional) demands.push_back({*schema->additional, Demand::whole});
+    }
+    if (demands.empty()) demands.push_back({schemas_.anything(), Demand::whole});
+    INLAY_ASSIGN(const Symbol value, symbol_of(std::move(demands)));
+    object.others.push_back({allowed == kAnyText ? language_.key(keys) : language_.key_with_quote(keys), value, false});
+  }
+  return {};
+}
+
+}  // namespace inlay::constraint

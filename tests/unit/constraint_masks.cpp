@@ -1,0 +1,288 @@
+// Masks: every bit against a recognizer that reads each token byte by byte; forks, roll-backs and limits.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "src/constraint/constraint.h"
+#include "src/constraint/json_schema.h"
+#include "tests/unit/constraint_naive.h"
+#include "tests/unit/constraint_vocabulary.h"
+
+namespace inlay::constraint {
+namespace {
+
+const char* const kSchemas[] = {
+    R"(true)",
+    R"({"type":"string"})",
+    R"({"type":"string","minLength":3})",
+    R"({"type":"string","minLength":1,"maxLength":20})",
+    R"({"type":"string","maxLength":6})",
+    R"({"type":"string","pattern":"^[a-z0-9_-]{1,40}$"})",
+    R"({"type":"string","pattern":"^(?:\\S+\\s+){0,9}\\S+$","maxLength":60})",
+    R"({"type":"string","pattern":"a.c|\u00e9+$"})",
+    R"({"type":"string","not":{"enum":["a","name","\"quote\"","\u20ac"]}})",
+    R"({"type":"string","format":"date-time"})",
+    R"({"type":"object","properties":{"name":{"type":"string"},"na":{"type":"integer"},"value":{"enum":["a","\"b",null]}},"required":["value"]})",
+    R"({"type":"object","properties":{"name":{"type":"string"},"n":{"type":"number"}},"additionalProperties":false,"minProperties":1})",
+    R"({"type":"object","patternProperties":{"^n":{"type":"string"},"e$":{"minLength":4}},"additionalProperties":{"type":"boolean"}})",
+    R"({"anyOf":[{"type":"object","properties":{"name":{"const":"a"},"x":{}},"required":["name"]},{"type":"object","properties":{"name":{"const":"b"}},"required":["name"],"additionalProperties":{"type":"integer"}},{"type":"string","maxLength":3},{"type":"string","pattern":"^name"}]})",
+    R"({"type":"array","items":{"anyOf":[{"$ref":"#"},{"type":"integer","minimum":-5,"maximum":1234},{"type":"string"}]},"minItems":1,"maxItems":3})",
+    R"({"type":"object","propertyNames":{"pattern":"^[a-n]+$"},"additionalProperties":{"type":"string","minLength":2}})",
+};
+
+// Bytes, pieces of JSON of all kinds, and so many words that slices are made.
+std::shared_ptr<const TokenTrie> mixed_vocabulary() {
+  static const std::shared_ptr<const TokenTrie> made = [] {
+    std::vector<std::string> texts;
+    for (int byte = 0; byte < 256; ++byte) texts.push_back(std::string(1, static_cast<char>(byte)));
+    std::mt19937 random(7);
+    const std::vector<std::string> parts = {"name", "value", "na", "n", "x", "a", "b", "1", "-3", "true", "null", "\"", "\"", "\":", "\",", "\"}", "{\"",
+                                            "[", "]", "{", "}", ",", ":", " ", "\n", "\n  ", "\t", "\\", "\\\"", "\\n", "\\u00", "\\u001f", "\\u0008",
+                                            "\u00e9", "\u20ac", "\U0001F600", "\xE2\x82", "\xAC", "\xF0\x9F", "Name", "_-", "0.5", "e+", "2024-02-"};
+    for (int i = 0; i < 1500; ++i) {
+      std::string text;
+      for (int n = 1 + static_cast<int>(random() % 4); n > 0; --n) text += parts[random() % parts.size()];
+      texts.push_back(text);
+    }
+    for (int i = 0; i < 5000; ++i) {
+      std::string text(random() % 3 == 0 ? " " : "");
+      for (int n = 1 + static_cast<int>(random() % 19); n > 0; --n) text += "abcdefghijklmnopABCXYZ0123_- ."[random() % 30];
+      texts.push_back(text + (random() % 6 == 0 ? parts[11 + random() % 5] : ""));
+      if (random() % 4 == 0) texts.push_back("\"" + text);
+    }
+    std::vector<Piece> pieces;
+    for (const std::string& text : texts) pieces.push_back({text, PieceKind::text});
+    pieces.push_back({"<|call|>", PieceKind::control});
+    pieces.push_back({"</s>", PieceKind::end});
+    pieces.push_back({"", PieceKind::unused});
+    return *TokenTrie::make(pieces);
+  }();
+  return made;
+}
+
+std::shared_ptr<const Constraint> compiled(const char* schema, const ConstraintLimits& limits = {}) {
+  auto grammar = compile_json_schema(schema);
+  EXPECT_TRUE(grammar.ok()) << schema << grammar.status().message;
+  auto made = Constraint::make(std::move(grammar->grammar), mixed_vocabulary(), limits);
+  EXPECT_TRUE(made.ok()) << schema << made.status().message;
+  return made.ok() ? *made : nullptr;
+}
+
+using Mask = std::vector<uint32_t>;
+
+Mask mask_of(ConstraintState& state) {
+  Mask mask(mixed_vocabulary()->mask_words());
+  const Status status = state.mask(mask);
+  EXPECT_TRUE(status.ok()) << status.message;
+  return mask;
+}
+
+bool has(const Mask& mask, int32_t token) { return mask[static_cast<size_t>(token) / 32] >> (token % 32) & 1; }
+
+std::vector<int32_t> sorted_tokens() {
+  const TokenTrie& tokens = *mixed_vocabulary();
+  std::vector<int32_t> out;
+  for (int32_t token = 0; token < tokens.n_tokens(); ++token) out.push_back(token);
+  std::sort(out.begin(), out.end(), [&](int32_t a, int32_t b) { return tokens.bytes(a) < tokens.bytes(b); });
+  return out;
+}
+
+// The tokens whose bits are wrong. Those of common beginnings are read together.
+std::vector<int32_t> wrong_bits(const Mask& mask, const NaiveRecognizer& naive) {
+  static const std::vector<int32_t> sorted = sorted_tokens();
+  const TokenTrie& tokens = *mixed_vocabulary();
+  std::vector<int32_t> out;
+  std::vector<NaiveRecognizer> path{naive};
+  std::string_view last;
+  for (const int32_t token : sorted) {
+    bool wanted = tokens.kind(token) == PieceKind::end && naive.is_complete();
+    if (tokens.kind(token) == PieceKind::text) {
+      const std::string_view text = tokens.bytes(token);
+      size_t depth = 0;
+      while (depth < last.size() && depth < text.size() && last[depth] == text[depth]) ++depth;
+      while (path.size() > depth + 1) path.pop_back();
+      while (path.size() <= text.size() && path.back().is_alive()) {
+        path.push_back(path.back());
+        path.back().step(static_cast<uint8_t>(text[path.size() - 2]));
+      }
+      wanted = path.size() == text.size() + 1 && path.back().is_alive();
+      last = text;
+    }
+    if (has(mask, token) != wanted) out.push_back(token);
+  }
+  return out;
+}
+
+int32_t any_allowed(const Mask& mask, std::mt19937& random) {
+  std::vector<int32_t> allowed;
+  for (int32_t token = 0; token < mixed_vocabulary()->n_tokens(); ++token)
+    if (has(mask, token) && mixed_vocabulary()->kind(token) == PieceKind::text) allowed.push_back(token);
+  return allowed.empty() ? -1 : allowed[random() % allowed.size()];
+}
+
+Grammar finished_grammar(const char* schema) {
+  auto compiled_schema = compile_json_schema(schema);
+  EXPECT_TRUE(compiled_schema->grammar.finish().ok());
+  return std::move(compiled_schema->grammar);
+}
+
+TEST(ConstraintMasks, EveryBitIsThatOfANaiveRecognizer) {
+  std::mt19937 random(11);
+  for (const char* schema : kSchemas) {
+    const auto constraint = compiled(schema);
+    Grammar grammar = finished_grammar(schema);
+    for (int walk = 0; walk < 1; ++walk) {
+      ConstraintState state(constraint);
+      NaiveRecognizer naive(grammar);
+      for (int step = 0; step < 7; ++step) {
+        const Mask mask = mask_of(state);
+        const std::vector<int32_t> wrong = wrong_bits(mask, naive);
+        ASSERT_TRUE(wrong.empty()) << schema << " after " << state.text() << ": " << wrong.size() << " bits, token "
+                                   << mixed_vocabulary()->bytes(wrong[0]) << " should be " << !has(mask, wrong[0]);
+        const int32_t token = any_allowed(mask, random);
+        if (token < 0) break;
+        ASSERT_TRUE(state.accept_token(token).ok());
+        for (const char byte : mixed_vocabulary()->bytes(token)) naive.step(static_cast<uint8_t>(byte));
+        ASSERT_FALSE(state.is_dead()) << schema;
+        ASSERT_EQ(state.is_complete(), naive.is_complete()) << schema << " " << state.text();
+      }
+    }
+  }
+}
+
+TEST(ConstraintMasks, SeesAWrongBit) {
+  Grammar grammar = finished_grammar(kSchemas[0]);
+  const NaiveRecognizer naive(grammar);
+  ConstraintState state(compiled(kSchemas[0]));
+  Mask mask = mask_of(state);
+  EXPECT_TRUE(wrong_bits(mask, naive).empty());
+  mask['{' / 32] &= ~(uint32_t{1} << ('{' % 32));  // too tight
+  EXPECT_EQ(wrong_bits(mask, naive), std::vector<int32_t>{'{'});
+}
+
+TEST(ConstraintMasks, SeesAKeyThatIsWrittenTwice) {
+  const char* schema = R"({"type":"object","properties":{"a":{"type":"integer"}}})";
+  for (const bool fault : {false, true}) {
+    auto grammar = compile_json_schema(schema);
+    ASSERT_TRUE(grammar.ok());
+    ObjectRule* own = nullptr;
+    for (ObjectRule& one : grammar->grammar.objects)
+      if (!one.members.empty()) own = &one;
+    ASSERT_NE(own, nullptr);
+    if (fault)
+      for (Member& member : own->others) member.key = grammar->grammar.regexes.either({member.key, own->members[0].key});
+    const auto made = Constraint::make(std::move(grammar->grammar), mixed_vocabulary());
+    ASSERT_TRUE(made.ok());
+    ConstraintState state(*made);
+    ASSERT_TRUE(state.accept_bytes(R"({"a":1,"a":)").ok());
+    EXPECT_EQ(state.is_dead(), !fault);
+  }
+}
+
+TEST(ConstraintMasks, RollBackAndCopies) {
+  std::mt19937 random(3);
+  for (const char* schema : kSchemas) {
+    ConstraintState state(compiled(schema));
+    std::vector<Mask> masks{mask_of(state)};
+    for (int step = 0; step < 12; ++step) {
+      const int32_t token = any_allowed(masks.back(), random);
+      if (token < 0) break;
+      ASSERT_TRUE(state.accept_token(token).ok());
+      masks.push_back(mask_of(state));
+    }
+    const size_t n = state.n_accepted();
+    ConstraintState copy = state;
+    ASSERT_TRUE(copy.accept_bytes("}}}\x01").ok());
+    EXPECT_TRUE(copy.is_dead());
+    EXPECT_EQ(mask_of(copy), Mask(masks[0].size()));
+    EXPECT_EQ(mask_of(state), masks[n]);
+    ASSERT_TRUE(copy.roll_back(1).ok());
+    EXPECT_EQ(mask_of(copy), masks[n]);
+    for (size_t back = n; back-- > 0;) {
+      ASSERT_TRUE(state.roll_back(1).ok());
+      EXPECT_EQ(mask_of(state), masks[back]) << schema;
+    }
+    EXPECT_EQ(state.roll_back(1).code, Code::invalid_argument);
+    // A roll-back that is lost is seen.
+    EXPECT_EQ(masks[n] != masks[0], mask_of(copy) != masks[0]);
+  }
+}
+
+TEST(ConstraintMasks, AnAutomatonThatIsDroppedChangesNothing) {
+  std::mt19937 random(5);
+  ConstraintLimits small;
+  small.automaton.bytes = 400'000;
+  small.mask_bytes = 0;
+  for (const char* schema : kSchemas) {
+    ConstraintState large_state(compiled(schema));
+    const auto constraint = compiled(schema, small);
+    ConstraintState state(constraint), other(constraint);
+    for (int step = 0; step < 30; ++step) {
+      const Mask mask = mask_of(large_state);
+      Mask same(mask.size());
+      const Status status = state.mask(same);
+      if (!status.ok()) {
+        EXPECT_EQ(status.code, Code::unsupported);
+        break;
+      }
+      ASSERT_EQ(same, mask) << schema << " after " << state.text();
+      if (step % 5 == 0) (void)other.mask(same);
+      const int32_t token = any_allowed(mask, random);
+      if (token < 0) break;
+      ASSERT_TRUE(large_state.accept_token(token).ok());
+      ASSERT_TRUE(state.accept_token(token).ok());
+    }
+    EXPECT_LT(constraint->memory(), 4'000'000u) << schema;
+  }
+}
+
+TEST(ConstraintMasks, ManyThreadsShareAConstraint) {
+  const auto constraint = compiled(kSchemas[10]);
+  std::vector<std::string> texts(4);
+  std::vector<std::thread> threads;
+  for (std::string& text : texts)
+    threads.emplace_back([&] {
+      std::mt19937 random(9);
+      ConstraintState state(constraint);
+      Mask mask(mixed_vocabulary()->mask_words());
+      for (int step = 0; step < 40 && state.mask(mask).ok(); ++step) {
+        const int32_t token = any_allowed(mask, random);
+        if (token < 0 || !state.accept_token(token).ok()) break;
+      }
+      text = state.text();
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_FALSE(texts[0].empty());
+  for (const std::string& text : texts) EXPECT_EQ(text, texts[0]);
+}
+
+TEST(ConstraintMasks, ForcedBytes) {
+  ConstraintState state(compiled(R"({"const":"only"})"));
+  const auto forced = state.forced_bytes(100);
+  ASSERT_TRUE(forced.ok());
+  EXPECT_EQ(*forced, "\"only\"");
+  EXPECT_EQ(*state.forced_bytes(3), "\"on");
+  ASSERT_TRUE(state.accept_bytes("\"only\"").ok());
+  EXPECT_EQ(*state.forced_bytes(100), "");
+  EXPECT_TRUE(state.is_complete());
+}
+
+TEST(ConstraintMasks, EndTokens) {
+  ConstraintState state(compiled("true"));
+  const int32_t end = mixed_vocabulary()->ends()[0];
+  EXPECT_FALSE(has(mask_of(state), end));
+  ASSERT_TRUE(state.accept_bytes("12").ok());
+  EXPECT_TRUE(has(mask_of(state), end));
+  ASSERT_TRUE(state.accept_token(end).ok());
+  EXPECT_TRUE(state.is_complete());
+  EXPECT_FALSE(state.is_dead());
+  EXPECT_EQ(mask_of(state), Mask(mixed_vocabulary()->mask_words()));
+  EXPECT_EQ(state.accept_token(1 << 30).code, Code::invalid_argument);
+}
+
+}  // namespace
+}  // namespace inlay::constraint

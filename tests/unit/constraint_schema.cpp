@@ -1,0 +1,144 @@
+// JSON Schema: which texts a schema lets through, and which schemas are refused, with what message.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "src/constraint/constraint.h"
+#include "src/constraint/json_schema.h"
+#include "tests/unit/constraint_vocabulary.h"
+
+namespace inlay::constraint {
+namespace {
+
+enum class Verdict { refused, prefix, complete };
+
+Verdict verdict(const std::shared_ptr<const Constraint>& constraint, const std::string& text) {
+  ConstraintState state(constraint);
+  EXPECT_TRUE(state.accept_bytes(text).ok());
+  return state.is_dead() ? Verdict::refused : state.is_complete() ? Verdict::complete : Verdict::prefix;
+}
+
+std::shared_ptr<const Constraint> compiled(const std::string& schema, const SchemaOptions& options = {}) {
+  auto grammar = compile_json_schema(schema, options);
+  EXPECT_TRUE(grammar.ok()) << schema << ": " << grammar.status().message;
+  if (!grammar.ok()) return nullptr;
+  auto made = Constraint::make(std::move(grammar->grammar), byte_vocabulary());
+  EXPECT_TRUE(made.ok()) << schema << ": " << made.status().message;
+  return made.ok() ? *made : nullptr;
+}
+
+struct Case {
+  const char* schema;
+  std::vector<const char*> accepted, refused;
+};
+
+const Case kCases[] = {
+    {R"({"type":"null"})", {"null"}, {"nul", "true", " null", "null "}},
+    {R"(true)", {"{}", "[1, \"a\"]", "-0.5e+3", "{\"a\":{\"\":[]}}"}, {"01", "{a:1}", "[1,]", "\"\t\"", "+1", ".5", "1."}},
+    {R"({"type":"integer","minimum":-17,"maximum":203})",
+     {"-17", "0", "9", "99", "200", "203"}, {"-18", "204", "210", "1000", "1.0", "007", "-20"}},
+    {R"({"type":"number","minimum":0.25,"exclusiveMaximum":10})",
+     {"0.25", "0.3", "1", "9.999", "9", "0.250"}, {"0.2", "0.24999", "10", "10.0", "-1", "0", "0.2e1"}},
+    {R"({"type":"number","exclusiveMinimum":-1.5,"maximum":-0.75})", {"-1.4999", "-1", "-0.75", "-0.8"}, {"-1.5", "-0.7", "-2", "0", "1"}},
+    {R"({"type":"integer","multipleOf":12})", {"0", "12", "-24", "144"}, {"1", "13", "-25"}},
+    {R"({"type":"number","multipleOf":0.01})", {"0.5", "1", "2.25", "7.250"}, {"0.125", "1e2"}},
+    {R"({"type":"string","minLength":2,"maxLength":3})", {"\"ab\"", "\"\u00e9\u20ac\U0001F600\"", "\"\\n\\\\\""}, {"\"a\"", "\"abcd\""}},
+    {R"({"type":"string","pattern":"^a+b$|c"})", {"\"aab\"", "\"xxcyy\""}, {"\"aabx\"", "\"b\""}},
+    {R"({"type":"string","pattern":"^[\"\\\\]$"})", {"\"\\\"\"", "\"\\\\\""}, {"\"\"\"", "\"a\""}},
+    {R"({"type":"string","format":"date"})", {"\"2024-02-29\"", "\"1999-12-31\""}, {"\"2023-02-29\"", "\"1999-04-31\"", "\"1900-02-29\""}},
+    {R"({"enum":["a","ab",1,null,{"x":[true]}]})", {"\"a\"", "\"ab\"", "1", "null", "{\"x\": [true]}"}, {"\"abc\"", "2", "{\"x\":[false]}"}},
+    {R"({"type":"string","enum":["a",1,"bcd"],"maxLength":2})", {"\"a\""}, {"1", "\"bcd\""}},
+    {R"({"type":"array","items":{"type":"integer"},"minItems":1,"maxItems":2})", {"[1]", "[1, 2]", "[1,2]"}, {"[]", "[1,2,3]", "[true]"}},
+    {R"({"type":"array","prefixItems":[{"type":"integer"},{"type":"null"}],"items":false})", {"[]", "[1]", "[1,null]"}, {"[null]", "[1,null,1]"}},
+    {R"({"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"}},"required":["b"],"additionalProperties":false})",
+     {R"({"a":1,"b":2})", R"({"b":2})", "{ \"b\": 2 }", "{\n  \"a\": 1,\n  \"b\": 2\n}"},
+     {R"({"a":1})", R"({})", R"({"b":2,"a":1})", R"({"b":2,"c":1})", R"({"a":1,"a":1,"b":2})"}},
+    {R"({"properties":{"a":{"type":"integer"}},"required":["z"]})",
+     {R"({"a":1,"z":true})", R"({"z":[]})", R"({"z":1,"other":1,"ab":2})", "3"}, {R"({"z":1,"a":1})", R"({"a":"x","z":1})", R"({"z":1,"\u0061":1})"}},
+    {R"({"type":"object","patternProperties":{"^x":{"type":"integer"},"y$":{"minimum":5}},"additionalProperties":false})",
+     {R"({"xa":1,"by":7,"xy":6})", "{}"}, {R"({"xy":1})", R"({"a":1})", R"({"x":"s"})"}},
+    {R"({"type":"object","propertyNames":{"maxLength":2},"maxProperties":2})", {R"({"ab":1,"c":2})"}, {R"({"abc":1})", R"({"a":1,"b":2,"c":3})"}},
+    {R"({"type":"object","properties":{"a":{},"b":{},"c":{}},"minProperties":2,"additionalProperties":false})",
+     {R"({"a":1,"c":2})", R"({"b":1,"c":2})"}, {R"({"a":1})", R"({"c":1})"}},
+    {R"({"anyOf":[{"type":"string"},{"type":"array","items":{"$ref":"#"}}]})", {"[]", "[[\"a\"],\"b\"]"}, {"[1]", "1"}},
+    {R"({"oneOf":[{"type":"integer","multipleOf":2},{"type":"integer","multipleOf":3}]})", {"2", "3", "4", "9"}, {"6", "12", "1", "0"}},
+    {R"({"oneOf":[{"required":["a"]},{"required":["b"]}],"type":"object","properties":{"a":{},"b":{}},"additionalProperties":false})",
+     {R"({"a":1})", R"({"b":1})"}, {R"({"a":1,"b":1})", "{}"}},
+    {R"({"allOf":[{"properties":{"a":{"minimum":1}}},{"properties":{"a":{"maximum":3,"type":"integer"}}}],"type":"object","additionalProperties":false})",
+     {R"({})"}, {R"({"a":2})"}},
+    {R"({"allOf":[{"properties":{"a":{"minimum":1}}},{"properties":{"a":{"maximum":3,"type":"integer"}}}],"type":"object","required":["a"]})",
+     {R"({"a":2})"}, {R"({"a":0})", R"({"a":4})", R"({"a":"x"})"}},
+    {R"({"not":{"type":["object","array"]},"type":["object","string","integer"]})", {"1", "\"\""}, {"{}"}},
+    {R"({"type":"string","not":{"enum":["a","b"]}})", {"\"c\"", "\"ab\"", "\"\""}, {"\"a\"", "\"b\""}},
+    {R"({"type":"object","properties":{"t":{"enum":["x","y"]},"v":{}},"required":["t"],"if":{"properties":{"t":{"const":"x"}}},"then":{"required":["v"]},"additionalProperties":false})",
+     {R"({"t":"x","v":1})", R"({"t":"y"})", R"({"t":"y","v":2})"}, {R"({"t":"x"})"}},
+    {R"({"type":"object","dependentRequired":{"a":["b"]},"properties":{"a":{},"b":{}},"additionalProperties":false})",
+     {R"({"a":1,"b":1})", R"({"b":1})", "{}"}, {R"({"a":1})"}},
+    {R"({"$ref":"#/$defs/n","$defs":{"n":{"type":"object","properties":{"v":{"type":"integer"},"n":{"$ref":"#/$defs/n"}},"required":["v"],"additionalProperties":false}}})",
+     {R"({"v":1,"n":{"v":2,"n":{"v":3}}})"}, {R"({"v":1,"n":{}})"}},
+    {R"({"allOf":[{"properties":{"first":{}}}],"properties":{"last":{}},"type":"object"})", {R"({"first":1,"last":2})"}, {R"({"last":2,"first":1})"}},
+    {R"({"$schema":"http://json-schema.org/draft-04/schema#","minimum":3,"exclusiveMinimum":true,"type":"integer"})", {"4"}, {"3"}},
+};
+
+TEST(ConstraintSchema, LetsThroughWhatTheSchemaSays) {
+  for (const Case& one : kCases) {
+    const auto constraint = compiled(one.schema);
+    if (!constraint) continue;
+    for (const char* text : one.accepted) EXPECT_EQ(verdict(constraint, text), Verdict::complete) << one.schema << " " << text;
+    for (const char* text : one.refused) EXPECT_NE(verdict(constraint, text), Verdict::complete) << one.schema << " " << text;
+  }
+}
+
+struct Refusal {
+  const char* schema;
+  Code code;
+  const char* message;  // a part of it
+};
+
+const Refusal kRefusals[] = {
+    {"{", Code::format, "schema: line 1"},
+    {"[]", Code::format, "the document is an array, expected a schema"},
+    {R"({"type":"text"})", Code::format, "type is 'text', expected null, boolean"},
+    {R"({"properties":{"a":{"uniqueItems":true}}})", Code::unsupported, "properties.a.uniqueItems: uniqueItems is not supported"},
+    {R"({"items":{"contains":{}}})", Code::unsupported, "items.contains: contains is not supported"},
+    {R"x({"pattern":"(?=a)"})x", Code::unsupported, "pattern: the pattern at byte 3: look-ahead"},
+    {R"({"pattern":"a{2,1}"})", Code::format, "minimum is larger"},
+    {R"({"$ref":"other.json"})", Code::unsupported, "$ref: \"other.json\" is another text"},
+    {R"({"$ref":"#/nowhere"})", Code::format, "names nothing in the schema"},
+    {R"({"multipleOf":0.3})", Code::unsupported, "multipleOf"},
+    {R"({"unevaluatedProperties":false})", Code::unsupported, "unevaluatedProperties is not supported"},
+};
+
+TEST(ConstraintSchema, RefusesByNameAndPlace) {
+  for (const Refusal& one : kRefusals) {
+    const auto result = compile_json_schema(one.schema);
+    ASSERT_FALSE(result.ok()) << one.schema;
+    EXPECT_EQ(result.status().code, one.code) << one.schema << ": " << result.status().message;
+    EXPECT_NE(result.status().message.find(one.message), std::string::npos) << one.schema << ": " << result.status().message;
+  }
+}
+
+TEST(ConstraintSchema, LenientDropsAndRemarks) {
+  SchemaOptions lenient;
+  lenient.lenient = true;
+  const auto result = compile_json_schema(R"({"type":"array","uniqueItems":true,"items":{"format":"no-such"}})", lenient);
+  ASSERT_TRUE(result.ok()) << result.status().message;
+  ASSERT_EQ(result->remarks.size(), 2u);
+  EXPECT_NE(result->remarks[0].find("uniqueItems"), std::string::npos);
+  EXPECT_NE(result->remarks[1].find("no-such"), std::string::npos);
+}
+
+TEST(ConstraintSchema, NothingCanMatch) {
+  for (const char* schema : {"false", R"({"allOf":[{"type":"string"},{"type":"null"}]})", R"({"type":"integer","minimum":3,"maximum":2})",
+                             R"({"type":"object","properties":{"a":{"$ref":"#"}},"required":["a"]})"}) {
+    auto grammar = compile_json_schema(schema);
+    ASSERT_TRUE(grammar.ok()) << schema << grammar.status().message;
+    const auto made = Constraint::make(std::move(grammar->grammar), byte_vocabulary());
+    ASSERT_FALSE(made.ok()) << schema;
+    EXPECT_EQ(made.status().message, "nothing can match");
+  }
+}
+
+}  // namespace
+}  // namespace inlay::constraint
