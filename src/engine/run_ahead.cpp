@@ -15,7 +15,7 @@ bool is_plain(const SamplerParams& p) { return p.bias.empty() && !has_penalties(
 
 // Whether this step is the one that was begun. Then it is open, and its logits are where sessions look.
 bool Decoder::take_ahead() {
-  if (ahead_.sessions.empty() || ahead_.sessions != step_.sessions) return false;
+  if (!ahead_.open.ticket || ahead_.sessions.empty() || ahead_.sessions != step_.sessions) return false;
   for (size_t i = 0; i < step_.sessions.size(); ++i) {
     const bool drew = step_.sessions[i]->seq_.tokens.size() == ahead_.open.samples[i].position;
     if (!step_.events[i].draws() || !drew) return false;

@@ -1,11 +1,33 @@
 #include "src/engine/step_queue.h"
 
 #include <algorithm>
+#include <exception>
 
 #include "src/engine/computing.h"
 #include "src/engine/stopwatch.h"
 
 namespace inlay {
+namespace {
+
+// Cancels a step that an exception leaves, as where memory runs out: its ticket would stay open for ever.
+class CancelIfThrown {
+ public:
+  CancelIfThrown(Backend& backend, OpenStep& step) : backend_(backend), step_(step) {}
+  ~CancelIfThrown() {
+    if (std::uncaught_exceptions() == n_before_ || !step_.ticket) return;
+    (void)backend_.cancel(step_.ticket);
+    step_.ticket = {};
+  }
+  CancelIfThrown(const CancelIfThrown&) = delete;
+  CancelIfThrown& operator=(const CancelIfThrown&) = delete;
+
+ private:
+  Backend& backend_;
+  OpenStep& step_;
+  const int n_before_ = std::uncaught_exceptions();
+};
+
+}  // namespace
 
 void OpenStep::clear() {
   works.clear();
@@ -59,6 +81,7 @@ Status StepQueue::run(OpenStep& step, size_t n_units, const StepResults& results
   Status status;
   {
     const Computing computing(mutex_);
+    const CancelIfThrown cancel(backend_, step);
     status = backend_.advance(step.ticket, n_units);
     if (status.ok()) status = backend_.wait(step.ticket, results);
   }
@@ -73,6 +96,7 @@ Status StepQueue::run_ahead_of(OpenStep& step, OpenStep& next, const StepResults
   Status status;
   {
     const Computing computing(mutex_);
+    const CancelIfThrown cancel(backend_, step), cancel_next(backend_, next);
     status = backend_.advance(step.ticket, step.n_left());
     if (status.ok() && next.ticket) status = backend_.advance(next.ticket, next.n_left());
     if (status.ok()) status = backend_.wait(step.ticket, results);

@@ -1,4 +1,5 @@
 // Sessions of an engine: forks, cuts, full pools, cancellation, ends.
+#include "src/engine/embed.h"
 #include "src/engine/engine.h"
 
 #include <gtest/gtest.h>
@@ -270,6 +271,33 @@ TEST_P(EngineTest, CancelInTheMiddleOfAPromptKeepsWhatWasRun) {
   const auto fresh = session();
   ASSERT_TRUE(prefill(*fresh, prompt(64)).ok());
   EXPECT_EQ(draw(*s, 8), draw(*fresh, 8));
+}
+
+// As where memory runs out in the middle of a step. Three times: a backend has room for two open steps.
+TEST_P(EngineTest, StepsThatAnExceptionLeavesAreOver) {
+  for (const bool run_ahead : {false, true}) {
+    engine_ = load({.n_context = 128, .max_sessions = 4, .n_threads = 2, .prefill_chunk = 32, .run_ahead = run_ahead});
+    ASSERT_NE(engine_, nullptr);
+    const auto s = session(), twin = session();
+    ASSERT_TRUE(prefill(*s, prompt(20)).ok() && prefill(*twin, prompt(20)).ok());
+    EXPECT_EQ(draw(*s, 3), draw(*twin, 3));
+    Session* one[] = {s.get()};
+    StepEvent event;
+    int32_t left = -1;
+    const std::vector<int32_t> text = prompt(5);
+    const std::span<const int32_t> texts[] = {text};
+    std::vector<float> vector(static_cast<size_t>(engine_->spec().d_model));
+    for (int i = 0; i < 3; ++i) {
+      engine_->backend().set_inspection({.tap = [](const Tap&) { throw std::bad_alloc(); }});
+      EXPECT_THROW((void)engine_->decode_step(one, {&event, 1}), std::bad_alloc);
+      EXPECT_THROW((void)embed(*engine_, texts, {.pooling = Pooling::mean}, vector), std::bad_alloc);
+      EXPECT_THROW((void)engine_->decode_slice(one, 1, {&event, 1}, left), std::bad_alloc);
+      engine_->backend().set_inspection({});
+      ASSERT_TRUE(engine_->decode_abandon(one).ok());
+    }
+    EXPECT_EQ(draw(*s, 5), draw(*twin, 5));
+    EXPECT_TRUE(embed(*engine_, texts, {.pooling = Pooling::mean}, vector).ok());
+  }
 }
 
 TEST_P(EngineTest, WrongSetsOfSessionsAreRefusedAndChangeNothing) {
