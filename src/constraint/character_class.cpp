@@ -11,22 +11,12 @@ namespace inlay::constraint {
 
 namespace {
 
-const CodePoints& digits() {
-  static const CodePoints set{{'0', '9'}};
-  return set;
-}
-const CodePoints& word_characters() {
-  static const CodePoints set{{'0', '9'}, {'A', 'Z'}, {'a', 'z'}, {'_', '_'}};
-  return set;
-}
-const CodePoints& line_ends() {
-  static const CodePoints set{{'\n', '\n'}, {'\r', '\r'}, {0x2028, 0x2029}};
-  return set;
-}
-const CodePoints& spaces() {
-  static const CodePoints set{{'\t', '\r'},     {' ', ' '},       {0xA0, 0xA0},     {0x1680, 0x1680}, {0x2000, 0x200A},
-                              {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000}, {0xFEFF, 0xFEFF}};
-  return set;
+CodePoints digits() { return {{'0', '9'}}; }
+CodePoints word_characters() { return {{'0', '9'}, {'A', 'Z'}, {'a', 'z'}, {'_', '_'}}; }
+CodePoints line_ends() { return {{'\n', '\n'}, {'\r', '\r'}, {0x2028, 0x2029}}; }
+CodePoints spaces() {
+  return {{'\t', '\r'},     {' ', ' '},       {0xA0, 0xA0},     {0x1680, 0x1680}, {0x2000, 0x200A},
+          {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000}, {0xFEFF, 0xFEFF}};
 }
 
 // By the short name of a general category or of a group of them

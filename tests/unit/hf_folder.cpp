@@ -232,7 +232,8 @@ TEST(HfFolder, PoolingOfSentenceTransformersBecomesGgufsKey) {
     if (!checkpoint.ok()) return checkpoint.status().message;
     if (!checkpoint->metadata().find("qwen2.pooling_type")) return "none";
     std::string out = std::to_string(*checkpoint->metadata().get_u64("qwen2.pooling_type"));
-    for (const std::string_view name : *checkpoint->metadata().string_array("inlay.embedding.pooling")) out += " " + std::string(name);
+    const auto names = checkpoint->metadata().string_array("inlay.embedding.pooling");
+    for (const std::string_view name : *names) out += " " + std::string(name);
     return out;
   };
   EXPECT_EQ(stored(""), "none");
