@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <mutex>
 #ifndef _WIN32
@@ -39,6 +40,8 @@ class Condition {
   void wait(std::unique_lock<Mutex>& lock, Holds holds) {
     while (!holds()) wait(lock);
   }
+  // For about that time, or until a thread notifies, or earlier. On Windows for a millisecond at least.
+  void wait_for(std::unique_lock<Mutex>& lock, std::chrono::microseconds time);
 
  private:
   void* system_ = nullptr;  // a CONDITION_VARIABLE

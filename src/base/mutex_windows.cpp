@@ -1,5 +1,7 @@
 #include "src/base/mutex.h"
 
+#include <algorithm>
+
 #include "src/base/windows_api.h"
 // after windows.h
 #include <synchapi.h>
@@ -21,6 +23,10 @@ void Condition::notify_one() { WakeConditionVariable(condition_of(system_)); }
 void Condition::notify_all() { WakeAllConditionVariable(condition_of(system_)); }
 void Condition::wait(std::unique_lock<Mutex>& lock) {
   SleepConditionVariableSRW(condition_of(system_), lock_of(lock.mutex()->system_), INFINITE, 0);
+}
+void Condition::wait_for(std::unique_lock<Mutex>& lock, std::chrono::microseconds time) {
+  const auto milliseconds = std::clamp<int64_t>(time.count() / 1000, 1, INT32_MAX);
+  SleepConditionVariableSRW(condition_of(system_), lock_of(lock.mutex()->system_), static_cast<DWORD>(milliseconds), 0);
 }
 
 void wait_for_change(const std::atomic<uint32_t>& value, uint32_t old) {

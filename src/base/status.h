@@ -30,6 +30,7 @@ enum class Code : int32_t {
   internal = 15,
   session_limit = 16,
   invalid_state = 17,
+  queue_full = 18,
 };
 
 struct [[nodiscard]] Status {

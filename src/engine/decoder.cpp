@@ -199,7 +199,7 @@ Status Decoder::prepare() {
 bool Decoder::begin_chunk(Session& session, StepEvent& event) {
   Sequence& seq = session.seq_;
   const int32_t last = seq.n_tokens() - 1;
-  if (!step_.has_room) event.status = engine_.sequences_.reserve(seq, last + 1, engine_.prefill_chunk_);
+  if (!step_.has_room) event.status = engine_.reserve(seq, last + 1, engine_.prefill_chunk_);
   step_.has_room = true;
   if (event.status.ok() && seq.n_computed < last && !end_if_cancelled(session, event)) {
     step_.open.clear();

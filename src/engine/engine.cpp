@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/engine/computing.h"
+#include "src/engine/requests.h"
 #include "src/engine/stopwatch.h"
 #include "src/engine/turn.h"
 #include "src/formats/text.h"
@@ -36,6 +37,12 @@ Status Engine::run_whole(OpenStep& step, StepQueue::Extent extent, const StepRes
   INLAY_TRY(check_idle());
   INLAY_TRY(decoder_.drop_left());
   return queue_.run_whole(step, extent, results);
+}
+
+Status Engine::reserve(Sequence& sequence, int32_t n_positions, int32_t n_at_once) {
+  Status status = sequences_.reserve(sequence, n_positions, n_at_once);
+  while (status.code == Code::kv_full && requests_->give_way()) status = sequences_.reserve(sequence, n_positions, n_at_once);
+  return status;
 }
 
 static Status check_room_for_events(size_t n_sessions, size_t n_events) {
@@ -108,7 +115,7 @@ Result<double> Engine::run_inspected(Session& session, std::span<const int32_t> 
     return error(Code::invalid_argument, "the step has %d tokens, expected 1 to %d", n, most);
   }
   Sequence& seq = session.seq_;
-  INLAY_TRY(sequences_.reserve(seq, n_all, n_all - seq.n_computed));
+  INLAY_TRY(reserve(seq, n_all, n_all - seq.n_computed));
   sequences_.cover(seq, n_all);
   sequences_.settle(seq);
   step_.clear();
@@ -140,7 +147,7 @@ Status Engine::run_layers(std::span<const LayersRun> runs, RowValues asked, cons
 Status Engine::place_tokens(Session& session, std::span<const int32_t> tokens) {
   INLAY_TRY(session.check_room(tokens.size()));
   const Turn turn(*this);
-  INLAY_TRY(sequences_.reserve(session.seq_, static_cast<int32_t>(tokens.size()), prefill_chunk_));
+  INLAY_TRY(reserve(session.seq_, static_cast<int32_t>(tokens.size()), prefill_chunk_));
   session.seq_.tokens.assign(tokens.begin(), tokens.end());
   return {};
 }

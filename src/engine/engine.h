@@ -31,9 +31,10 @@ namespace inlay {
 
 class Engine;
 class ProgressReport;
+class Requests;
 class Session;
 
-enum class FinishReason : int32_t { none = 0, end_of_generation = 1, stop_string = 2, max_tokens = 3, cancelled = 4, stop_token = 5, context_full = 6 };
+enum class FinishReason : int32_t { none = 0, end_of_generation = 1, stop_string = 2, max_tokens = 3, cancelled = 4, stop_token = 5, context_full = 6, timeout = 7, error = 8 };
 
 struct SessionInfo {
   int32_t n_tokens = 0;    // of the sequence, drawn ones included
@@ -108,6 +109,7 @@ class Session {
  private:
   friend class Decoder;
   friend class Engine;
+  friend class Requests;
   Session(std::shared_ptr<Engine> engine, const SessionOptions& options);
 
   Status check_not_in_slices() const;
@@ -204,6 +206,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::vector<Profile> profiles() const;
 
   Result<std::shared_ptr<Session>> create_session(const SessionOptions& options);
+  Requests& requests() { return *requests_; }
   size_t n_ahead() const;  // sessions whose next token was begun before it is asked for: for tests
 
   // One token for every session that can have one; events[i] belongs to sessions[i]. The status is that of the first
@@ -224,6 +227,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
  private:
   friend class Decoder;
+  friend class Requests;
   friend class Session;
   struct Parts;
   // Room for what a StepCaller names, and for its events.
@@ -243,7 +247,13 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Status check_idle() const;                                                                       // locked: neither a lost device nor a step in slices
   Status run_whole(OpenStep& step, StepQueue::Extent extent, const StepResults& results = {});    // in turn
   size_t name_sessions(StepCaller& caller);                                                        // in turn
+  Status take_slot(Session& session);
+  Status session_limit() const;
   void return_slot(Session& session);
+  // Without a slot. It does not keep the engine alive, whose requests have it.
+  std::shared_ptr<Session> session_of_request(SessionOptions options);
+  // Sequences::reserve() for a call of a session: requests give way before it fails for want of blocks. Locked.
+  Status reserve(Sequence& sequence, int32_t n_positions, int32_t n_at_once);
 
   std::unique_ptr<Log> log_;
   Metadata metadata_;
@@ -271,6 +281,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   bool owes_turn_ = false;   // it has: they come before the next one
   EngineStats stats_;
   std::vector<Profile> profiles_;
+  std::unique_ptr<Requests> requests_;  // ends before all that it uses
 };
 
 }  // namespace inlay

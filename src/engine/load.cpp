@@ -12,7 +12,9 @@
 #include "src/engine/engine.h"
 #include "src/engine/placement.h"
 #include "src/engine/progress_report.h"
+#include "src/engine/requests.h"
 #include "src/engine/tuning.h"
+#include "src/engine/turn.h"
 #include "src/formats/text.h"
 #include "src/model/hf_folder.h"
 #include "src/model/hf_vocabulary.h"
@@ -173,9 +175,10 @@ Engine::Engine(Parts parts)
   step_.samples.reserve(most);
   called_.sessions.resize(most);
   called_.events.resize(most);
+  requests_ = std::make_unique<Requests>(*this);
 }
 
-Engine::~Engine() = default;
+Engine::~Engine() { requests_->close(); }
 
 Result<std::shared_ptr<Engine>> Engine::load(const std::string& path, const EngineOptions& options) {
   LoadTimes times;
@@ -288,7 +291,7 @@ EngineInfo Engine::info() const { return info_; }
 EngineStats Engine::stats() const {
   const std::lock_guard lock(mutex_);
   EngineStats s = stats_;
-  s.n_sessions = sequences_.n_taken();
+  s.n_sessions = sequences_.n_taken() - requests_->n_running();
   s.n_kv_blocks = sequences_.pools().n_blocks();
   s.n_kv_blocks_used = sequences_.pools().n_used();
   s.n_kv_blocks_peak = sequences_.n_blocks_peak();
@@ -302,19 +305,36 @@ Result<std::shared_ptr<Session>> Engine::create_session(const SessionOptions& op
   // Made before it has a slot, so that running out of memory here loses none.
   const std::shared_ptr<Session> session(new Session(shared_from_this(), options));
   INLAY_TRY(session->set_stop(std::move(session->options_.stops)));
-  {
-    const std::lock_guard lock(mutex_);
-    INLAY_TRY(lost_.status());
-    if (!sequences_.take_slot(session->seq_)) {
-      Status full = error(Code::session_limit, "all sessions are in use: the engine was loaded for %d", info_.max_sessions);
-      full.required = static_cast<uint64_t>(info_.max_sessions) + 1;
-      full.available = static_cast<uint64_t>(info_.max_sessions);
-      return full;
-    }
-  }
+  INLAY_TRY(take_slot(*session));
   return session;
 }
 
+// Requests that run give way.
+Status Engine::take_slot(Session& session) {
+  const auto takes = [&] { return sequences_.take_slot(session.seq_) || (requests_->give_way() && sequences_.take_slot(session.seq_)); };
+  {
+    const std::lock_guard lock(mutex_);
+    INLAY_TRY(lost_.status());
+    if (takes()) return {};
+    if (requests_->n_running() == 0) return session_limit();
+  }
+  const Turn turn(*this);  // all that run are in the step at hand
+  return takes() ? Status() : session_limit();
+}
+
+Status Engine::session_limit() const {
+  Status full = error(Code::session_limit, "all sessions are in use: the engine was loaded for %d", info_.max_sessions);
+  full.required = static_cast<uint64_t>(info_.max_sessions) + 1;
+  full.available = static_cast<uint64_t>(info_.max_sessions);
+  return full;
+}
+
+std::shared_ptr<Session> Engine::session_of_request(SessionOptions options) {
+  const std::shared_ptr<Engine> unowned(std::shared_ptr<Engine>(), this);
+  std::shared_ptr<Session> session(new Session(unowned, options));
+  (void)session->set_stop(std::move(session->options_.stops));  // were checked when it was submitted
+  return session;
+}
 void Engine::return_slot(Session& session) {
   const std::lock_guard lock(mutex_);
   if (session.in_slices_) decoder_.end_slices();

@@ -37,6 +37,12 @@ class Planner {
     return key(a) < key(b);
   }
 
+  // Blocks that it lacks to begin: for its tokens and those that it draws before it may be put out again, but no more than there are.
+  int32_t n_lacking_to_begin(size_t i) const {
+    const int32_t end = at(i).n_most - limits_.min_drawn < at(i).n_tokens ? at(i).n_most : at(i).n_tokens + limits_.min_drawn;
+    return std::min(n_lacking(i, std::max(end, at(i).n_tokens) - at(i).n_cached), limits_.n_blocks - at(i).n_blocks);
+  }
+
   // Blocks that it lacks for n more tokens.
   int32_t n_lacking(size_t i, int32_t n) const {
     const int32_t n_wanted = (at(i).n_cached + n + limits_.block_tokens - 1) / limits_.block_tokens;
@@ -93,7 +99,7 @@ class Planner {
   void begin_waiting() {
     for (const size_t i : waiting_) {
       if (running_.size() >= static_cast<size_t>(limits_.max_sequences) && !make_place(i)) return;
-      if (!take(i, n_lacking(i, at(i).n_tokens - at(i).n_cached + limits_.min_drawn))) return;
+      if (!take(i, n_lacking_to_begin(i))) return;
       running_.push_back(i);
       out_.begun.push_back(i);
     }

@@ -21,6 +21,7 @@ struct PlannedRequest {
   int64_t deadline = INT64_MAX;    // orders requests of one level
   int32_t n_cached = 0;            // tokens in the cache; of a resting one none
   int32_t n_tokens = 0;            // of the sequence so far: those that are not cached are computed before it draws
+  int32_t n_most = INT32_MAX;      // that it can ever have
   int32_t n_blocks = 0;            // that it has: since it began those of its prompt and of min_drawn tokens
   int32_t n_drawn = 0;             // since it began or came back
   bool is_unread = false;          // nobody has polled what it drew: it draws no more, and may be put out like any other
@@ -44,7 +45,7 @@ struct Round {
   };
   std::vector<Part> parts;       // of the step
   std::vector<size_t> put_out;   // before it: their blocks are free then
-  std::vector<size_t> begun;     // waiting or resting ones that run from now on, in this order, with blocks for all their tokens and min_drawn more
+  std::vector<size_t> begun;     // waiting or resting ones that run from now on, in this order, with blocks for all their tokens and min_drawn more, if it can have these and there are as many
 };
 
 // The level of a request, with what it has gained by waiting.

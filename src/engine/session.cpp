@@ -2,6 +2,7 @@
 
 #include "src/base/format.h"
 #include "src/engine/engine.h"
+#include "src/engine/requests.h"
 #include "src/engine/turn.h"
 
 namespace inlay {
@@ -124,7 +125,7 @@ Status Session::prefill(std::span<const int32_t> tokens, size_t& n_done) {
     INLAY_TRY(engine_->decoder_.drop_left());  // before the blocks are taken, some of which it would give back
     Sequences& sequences = engine_->sequences_;
     sequences.let_go(seq_);
-    INLAY_TRY(sequences.reserve(seq_, n_reserved(static_cast<int32_t>(n_before + tokens.size())), engine_->prefill_chunk_));
+    INLAY_TRY(engine_->reserve(seq_, n_reserved(static_cast<int32_t>(n_before + tokens.size())), engine_->prefill_chunk_));
     if (options_.reserve) sequences.hold(seq_);
   }
   seq_.tokens.insert(seq_.tokens.end(), tokens.begin(), tokens.end());
@@ -312,7 +313,10 @@ Status Session::reserve_more(int32_t max_tokens) {
   const std::lock_guard lock(engine_->mutex_);
   const int64_t n_context = engine_->info_.n_context, n_now = seq_.n_tokens();
   const int64_t n_more = max_tokens == 0 ? n_context : std::max(1, max_tokens - n_drawn_);
-  INLAY_TRY(engine_->sequences_.reserve_more(seq_, static_cast<int32_t>(std::min(n_context, n_now + n_more)), engine_->prefill_chunk_));
+  const auto end = static_cast<int32_t>(std::min(n_context, n_now + n_more));
+  Status status = engine_->sequences_.reserve_more(seq_, end, engine_->prefill_chunk_);
+  while (status.code == Code::kv_full && engine_->requests_->give_way()) status = engine_->sequences_.reserve_more(seq_, end, engine_->prefill_chunk_);
+  INLAY_TRY(std::move(status));
   publish();
   return {};
 }

@@ -5,14 +5,19 @@
 
 #include "src/base/thread.h"
 #include "src/engine/engine.h"
+#include "src/engine/requests.h"
 
 namespace inlay {
 
-// The calling thread's turn to compute, with the engine's mutex.
+// The calling thread's turn to compute, with the engine's mutex. The step of requests that was left pending, if there is one, is ended first.
 class Engine::Turn {
  public:
-  explicit Turn(const Engine& engine) : engine_(engine) { take(); }
-  ~Turn() { leave(); }
+  enum Pending { kEndsPending, kKeepsPending };
+  explicit Turn(Engine& engine, Pending pending = kEndsPending) : engine_(engine), pending_(pending) { take(); }
+  ~Turn() {
+    leave();
+    engine_.requests_->flush();
+  }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
@@ -20,6 +25,7 @@ class Engine::Turn {
   void take() {
     engine_.turn_.lock();
     engine_.mutex_.lock();
+    if (pending_ == kEndsPending) engine_.requests_->finish_pending();
   }
   void leave() {
     engine_.mutex_.unlock();
@@ -33,7 +39,8 @@ class Engine::Turn {
   }
 
  private:
-  const Engine& engine_;
+  Engine& engine_;
+  const Pending pending_;
 };
 
 // The turn of a step of a call that has several. Where a step in slices is pending, which another thread has begun since, it waits for its end,
@@ -41,7 +48,7 @@ class Engine::Turn {
 class Engine::LongTurn : private Turn {
  public:
   template <class GivesUp>
-  LongTurn(Engine& engine, const GivesUp& gives_up) : Turn(engine) {
+  LongTurn(Engine& engine, const GivesUp& gives_up, Pending pending = kEndsPending) : Turn(engine, pending) {
     if (is_idle_ = engine.decoder_.check_idle().ok(); is_idle_) return;
     ++engine.n_waiting_;
     while (!is_idle_ && !gives_up()) {

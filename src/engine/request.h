@@ -1,0 +1,64 @@
+// A request: a prompt that the engine computes by itself, in its own order, and what becomes of it. docs/design/requests.md
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/engine/engine.h"
+#include "src/engine/round.h"
+
+namespace inlay {
+
+class RequestQueue;
+
+struct RequestOptions {
+  SessionOptions session;
+  int32_t priority = 0;     // 0 to kTopLevel
+  int64_t deadline_us = 0;  // from now on: orders requests of one level; 0: none
+  int64_t timeout_us = 0;   // likewise: then it ends; 0: never
+  uint64_t user = 0;        // of the host
+};
+
+// The last that is told of a request.
+struct RequestEnd {
+  Status status;  // with FinishReason::error
+  FinishReason reason = FinishReason::none;
+  int32_t n_prompt = 0, n_cached = 0, n_drawn = 0;        // tokens; cached: of the prompt, that were not computed for it
+  int64_t queued_us = 0, prompt_us = 0, decode_us = 0;  // until it began, from there to the first token, from there to the end
+};
+
+struct Request {
+  uint64_t id = 0;
+  uint64_t user = 0;
+  std::shared_ptr<RequestQueue> queue;
+
+  // The engine's mutex guards these.
+  struct Run {
+    PlannedRequest::State state = PlannedRequest::State::waiting;
+    int32_t priority = 0;
+    int64_t submitted = 0, waiting_since = 0, deadline = INT64_MAX, expires = INT64_MAX;
+    int64_t began = 0, drew_first = 0;    // 0: not yet
+    std::vector<int32_t> prompt;          // until it begins
+    SessionOptions options;               // likewise
+    std::shared_ptr<Session> session;     // from then on; it has a slot and blocks while it runs
+    int32_t n_prompt = 0, n_drawn = 0;
+    int32_t n_drawn_since = 0;            // since it began or came back
+    bool in_step = false;                 // has a part in the step at hand
+    bool has_ended = false;
+    FinishReason ends_after = FinishReason::none;  // that step
+  } run;
+
+  // The queue's mutex guards these.
+  struct News {
+    std::vector<int32_t> tokens;  // that nobody has polled
+    std::vector<float> logprobs;
+    std::string text;             // likewise; whole characters
+    RequestEnd end;
+    bool has_ended = false, is_cancelled = false, is_listed = false;
+  } news;
+  std::atomic<int32_t> n_unread{0};  // of news.tokens
+};
+
+}  // namespace inlay

@@ -1,0 +1,214 @@
+#include "src/engine/request_queue.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "src/tokenizer/utf8.h"
+
+namespace inlay {
+
+RequestQueue::RequestQueue(std::weak_ptr<Engine> engine, const QueueLimits& limits) : engine_(std::move(engine)), limits_(limits) {}
+
+Status RequestQueue::add(const std::shared_ptr<Request>& request) {
+  const std::lock_guard lock(mutex_);
+  if (is_closed_) return error(Code::invalid_state, "the queue's engine was freed");
+  if (requests_.size() >= static_cast<size_t>(limits_.max_requests)) {
+    Status full = error(Code::queue_full, "the queue has %d requests whose ends were not polled, and room for no more", limits_.max_requests);
+    full.required = static_cast<uint64_t>(limits_.max_requests) + 1;
+    full.available = static_cast<uint64_t>(limits_.max_requests);
+    return full;
+  }
+  const auto n = static_cast<size_t>(limits_.unread_tokens);
+  request->news.tokens.reserve(n);
+  request->news.logprobs.reserve(n);
+  request->news.text.reserve(4 * n);
+  requests_.emplace(request->id, request);
+  return {};
+}
+
+void RequestQueue::take_back(const Request& request) {
+  const std::lock_guard lock(mutex_);
+  requests_.erase(request.id);
+}
+
+std::shared_ptr<Request> RequestQueue::cancel(uint64_t id) {
+  const std::lock_guard lock(mutex_);
+  const auto found = requests_.find(id);
+  if (found == requests_.end() || found->second->news.has_ended) return nullptr;
+  found->second->news.is_cancelled = true;
+  return found->second;
+}
+
+// Puts a request behind those that have something to tell; true: it is the first.
+bool RequestQueue::list(Request& request) {
+  if (request.news.is_listed) return false;
+  request.news.is_listed = true;
+  listed_.push_back(&request);
+  changed_.notify_all();
+  if (handle_) handle_->set();
+  return listed_.size() == 1;
+}
+
+static void take_text(TextStream& from, std::string& to) {
+  const size_t n_before = to.size(), n = from.n_ready();
+  to.resize(n_before + n);
+  to.resize(n_before + from.take(to.data() + n_before, n));
+}
+
+bool RequestQueue::add_token(Request& request, int32_t token, float logprob, TextStream& text) {
+  const std::lock_guard lock(mutex_);
+  Request::News& news = request.news;
+  if (forgets_ || news.is_cancelled || news.has_ended) return false;
+  news.tokens.push_back(token);
+  news.logprobs.push_back(logprob);
+  request.n_unread.store(static_cast<int32_t>(news.tokens.size()), std::memory_order_relaxed);
+  take_text(text, news.text);
+  return list(request);
+}
+
+bool RequestQueue::add_end(Request& request, RequestEnd end, TextStream* text) {
+  const std::lock_guard lock(mutex_);
+  Request::News& news = request.news;
+  if (news.has_ended) return false;
+  if (text != nullptr && !news.is_cancelled) take_text(*text, news.text);
+  news.has_ended = true;
+  news.end = std::move(end);
+  if (forgets_) {
+    requests_.erase(request.id);
+    return false;
+  }
+  return list(request);
+}
+
+void RequestQueue::wake() {
+  const std::lock_guard lock(wake_mutex_);
+  if (wake_) wake_();
+}
+
+void RequestQueue::set_wake(Wake wake) {
+  const std::lock_guard lock(wake_mutex_);
+  wake_ = std::move(wake);
+}
+
+namespace {
+
+// The longest part of the text, of at most n bytes, that ends behind a character.
+size_t whole_characters(std::string_view text, size_t n) {
+  if (text.size() <= n) return text.size();
+  while (n > 0 && is_continuation(text[n])) --n;
+  return n;
+}
+
+Status no_room() {
+  Status small = error(Code::buffer_too_small, "there is no room for the next event; 1 event, 1 token and 4 bytes of text are room for any");
+  small.required = 4;
+  return small;
+}
+
+}  // namespace
+
+// What there is room for of a request's tokens and text; false: nothing.
+bool RequestQueue::take_news(Request& request, const EventRoom& room, size_t& n_tokens, size_t& n_text, RequestEvent& event) {
+  Request::News& news = request.news;
+  const bool ends = news.tokens.empty() && news.text.empty();
+  event = {.request = request.id, .user = request.user, .is_end = ends, .first_token = n_tokens, .text = n_text};
+  if (ends) {
+    event.end = news.end;
+    const std::string_view message = news.end.status.message;
+    event.n_text = whole_characters(message, room.text.size() - n_text);
+    std::memcpy(room.text.data() + n_text, message.data(), event.n_text);
+  } else {
+    event.n_tokens = std::min(news.tokens.size(), room.tokens.size() - n_tokens);
+    event.n_text = whole_characters(news.text, room.text.size() - n_text);
+    if (event.n_tokens == 0 && event.n_text == 0) return false;
+    std::copy_n(news.tokens.begin(), event.n_tokens, room.tokens.begin() + static_cast<std::ptrdiff_t>(n_tokens));
+    if (!room.logprobs.empty()) std::copy_n(news.logprobs.begin(), event.n_tokens, room.logprobs.begin() + static_cast<std::ptrdiff_t>(n_tokens));
+    std::memcpy(room.text.data() + n_text, news.text.data(), event.n_text);
+    news.tokens.erase(news.tokens.begin(), news.tokens.begin() + static_cast<std::ptrdiff_t>(event.n_tokens));
+    news.logprobs.erase(news.logprobs.begin(), news.logprobs.begin() + static_cast<std::ptrdiff_t>(event.n_tokens));
+    news.text.erase(0, event.n_text);
+    request.n_unread.store(static_cast<int32_t>(news.tokens.size()), std::memory_order_relaxed);
+  }
+  event.sequence = ++n_events_;
+  n_tokens += event.n_tokens;
+  n_text += event.n_text;
+  return true;
+}
+
+Result<size_t> RequestQueue::poll(const EventRoom& room, const std::function<void(size_t i, const RequestEvent& event)>& write) {
+  const std::lock_guard lock(mutex_);
+  if (listed_.empty()) {
+    if (is_closed_) return error(Code::invalid_state, "the queue's engine was freed, and all of its events were polled");
+    return size_t{0};
+  }
+  size_t n_events = 0, n_tokens = 0, n_text = 0;
+  while (!listed_.empty() && n_events < room.n_events) {
+    Request& request = *listed_.front();
+    RequestEvent event;
+    if (!take_news(request, room, n_tokens, n_text, event)) break;
+    write(n_events++, event);
+    const Request::News& news = request.news;
+    if (!event.is_end && (!news.tokens.empty() || !news.text.empty() || news.has_ended)) continue;
+    listed_.pop_front();
+    request.news.is_listed = false;
+    if (event.is_end) requests_.erase(request.id);
+  }
+  if (listed_.empty()) note_empty();
+  if (n_events == 0) return no_room();
+  return n_events;
+}
+
+void RequestQueue::note_empty() {
+  if (handle_ && !is_closed_) handle_->clear();
+}
+
+Result<bool> RequestQueue::wait(std::optional<int64_t> timeout_us) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  std::unique_lock lock(mutex_);
+  while (listed_.empty() && !is_closed_) {
+    if (!timeout_us) {
+      changed_.wait(lock);
+      continue;
+    }
+    const auto passed = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start);
+    if (passed.count() >= *timeout_us) return false;
+    changed_.wait_for(lock, std::chrono::microseconds(*timeout_us) - passed);
+  }
+  if (listed_.empty()) return error(Code::invalid_state, "the queue or its engine was freed");
+  return true;
+}
+
+Result<WakeHandle::System> RequestQueue::handle() {
+  const std::lock_guard lock(mutex_);
+  if (!handle_) {
+    INLAY_ASSIGN(WakeHandle made, WakeHandle::make());
+    handle_.emplace(std::move(made));
+    if (!listed_.empty() || is_closed_) handle_->set();
+  }
+  return handle_->system();
+}
+
+void RequestQueue::close(bool forget) {
+  const std::lock_guard lock(mutex_);
+  is_closed_ = true;
+  if (forget) {
+    forgets_ = true;
+    listed_.clear();
+    std::erase_if(requests_, [](const auto& entry) { return entry.second->news.has_ended; });
+  }
+  changed_.notify_all();
+  if (handle_) handle_->set();
+}
+
+std::vector<std::shared_ptr<Request>> RequestQueue::live() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<Request>> out;
+  for (const auto& [id, request] : requests_) {
+    if (!request->news.has_ended) out.push_back(request);
+  }
+  return out;
+}
+
+}  // namespace inlay

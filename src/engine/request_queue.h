@@ -1,0 +1,91 @@
+// Where the events of requests lie until the host collects them. docs/design/requests.md
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_map>
+
+#include "src/base/mutex.h"
+#include "src/base/wake_handle.h"
+#include "src/engine/request.h"
+
+namespace inlay {
+
+struct QueueLimits {
+  int32_t max_requests = 1024;  // that were submitted and whose ends nobody has polled
+  int32_t unread_tokens = 256;  // a request with as many that nobody has polled draws no more
+};
+
+// What has become of a request.
+struct RequestEvent {
+  uint64_t request = 0, sequence = 0, user = 0;
+  bool is_end = false;
+  size_t first_token = 0, n_tokens = 0;  // into the tokens' room
+  size_t text = 0, n_text = 0;           // into the text's room, bytes
+  RequestEnd end;                        // of an end; then the text is the status' message
+};
+
+struct EventRoom {
+  size_t n_events = 0;
+  std::span<int32_t> tokens;
+  std::span<float> logprobs;  // as many as tokens, or none
+  std::span<char> text;
+};
+
+// All calls come from any thread; the engine's mutex may be held, but not for wake() and set_wake().
+class RequestQueue {
+ public:
+  using Wake = std::function<void()>;
+
+  RequestQueue(std::weak_ptr<Engine> engine, const QueueLimits& limits);
+
+  std::shared_ptr<Engine> engine() const { return engine_.lock(); }
+  const QueueLimits& limits() const { return limits_; }
+
+  // Room for a request and its events: QUEUE_FULL, or INVALID_STATE once the queue was closed.
+  Status add(const std::shared_ptr<Request>& request);
+  void take_back(const Request& request);  // which was not submitted after all
+  // Its number's request, which gets no token any more; null if there is none that goes on.
+  std::shared_ptr<Request> cancel(uint64_t id);
+
+  // True: the queue had nothing to tell before; wake() is to be called.
+  [[nodiscard]] bool add_token(Request& request, int32_t token, float logprob, TextStream& text);
+  [[nodiscard]] bool add_end(Request& request, RequestEnd end, TextStream* text);  // text: what is left of it, or null
+  void wake();
+
+  // Events in the order in which requests came to have something to tell; how many. BUFFER_TOO_SMALL where there is no room for the first one.
+  // `write` gets each of them. INVALID_STATE once the queue is closed and empty.
+  Result<size_t> poll(const EventRoom& room, const std::function<void(size_t i, const RequestEvent& event)>& write);
+  // Until there is something to poll; false: the time is over. Without a number of microseconds it waits for ever.
+  Result<bool> wait(std::optional<int64_t> timeout_us);
+  // The system's handle that is ready while there is something to poll; it belongs to the queue.
+  Result<WakeHandle::System> handle();
+  // Called when the queue comes to have something to tell. The one before is not called any more once this has returned.
+  void set_wake(Wake wake);
+
+  // No more requests. Waiters wake; with `forget` what is not polled is dropped.
+  void close(bool forget);
+  std::vector<std::shared_ptr<Request>> live() const;  // that have not ended
+
+ private:
+  bool list(Request& request);
+  void note_empty();
+  bool take_news(Request& request, const EventRoom& room, size_t& n_tokens, size_t& n_text, RequestEvent& event);
+
+  const std::weak_ptr<Engine> engine_;
+  const QueueLimits limits_;
+  mutable Mutex mutex_;
+  Condition changed_;
+  std::unordered_map<uint64_t, std::shared_ptr<Request>> requests_;  // whose ends nobody has polled
+  std::deque<Request*> listed_;  // that have something to tell
+  uint64_t n_events_ = 0;
+  bool is_closed_ = false, forgets_ = false;
+  std::optional<WakeHandle> handle_;
+
+  Mutex wake_mutex_;  // held while the host's function runs, and no other lock
+  Wake wake_;
+};
+
+}  // namespace inlay

@@ -1,0 +1,285 @@
+// Steps of requests: planned as a round, run whole or in units, and what they drew told to the queues.
+#include <algorithm>
+#include <new>
+
+#include "src/engine/request_queue.h"
+#include "src/engine/requests.h"
+#include "src/engine/turn.h"
+
+namespace inlay {
+
+// Step by step until the time is over, or nothing can be computed. What is pending then goes on at the next call.
+Status Requests::compute(const Compute& asked, RunResult& result) {
+  bool ran = false;
+  for (bool goes_on = true; goes_on;) {
+    {
+      const Engine::LongTurn turn(engine_, [this] { return ends_thread_ || !asked_by_thread(); }, Engine::Turn::kKeepsPending);
+      if (!turn.is_idle()) return engine_.decoder_.check_idle();
+      n_drawn_ = 0;
+      try {
+        goes_on = step(asked, ran, result.has_work);
+      } catch (const std::bad_alloc&) {
+        fail_step(error(Code::out_of_memory, "out of host memory"));
+        goes_on = false;
+      }
+      result.n_tokens += n_drawn_;
+    }
+    flush();
+    if (asked.one_step || (asked.in_units && now_us() >= asked.until)) goes_on = false;
+  }
+  const std::lock_guard lock(engine_.mutex_);
+  return engine_.lost_.status();
+}
+
+// A thread of the engine waits for the end of a host's step in slices; a host's own call tells it.
+bool Requests::asked_by_thread() const { return share_.has_value(); }
+
+// One step, or units of it; false: nothing more can be done now. `ran`: this call has run a unit.
+bool Requests::step(const Compute& asked, bool& ran, bool& has_work) {
+  has_work = false;
+  if (!open_.ticket && !begin_step(asked)) return false;
+  has_work = true;
+  while (open_.n_left() > 0) {
+    const bool in_units = open_.n_units > 1;
+    if (in_units && asked.in_units && ran) {
+      const auto wanted = static_cast<int64_t>(times_.expect(open_.n_done, n_rows_));
+      if (now_us() + wanted > asked.until) return false;
+    }
+    ran = true;
+    const Status status = run_units(in_units && asked.in_units ? 1 : open_.n_left());
+    if (!status.ok()) return fail_step(status), true;
+  }
+  finish_step();
+  return true;
+}
+
+Status Requests::run_units(size_t n) {
+  const size_t first = open_.n_done;
+  const int64_t began = now_us();
+  const std::span<Draw> draws = std::span(draws_).first(drawing_.size());
+  INLAY_TRY(engine_.queue_.run(open_, n, {.draws = draws}));
+  if (n == 1 && open_.n_units > 1) times_.note(first, n_rows_, static_cast<double>(now_us() - began));
+  return {};
+}
+
+RoundLimits Requests::limits(const Compute& asked) const {
+  const BackendConfig& config = engine_.backend_->config();
+  const KvPools& pools = engine_.sequences_.pools();
+  const size_t group = counted_group();
+  RoundLimits out;
+  out.max_sequences = std::min(config.max_sequences, n_running() + engine_.info_.max_sessions - engine_.sequences_.n_taken());
+  if (asked.in_units) out.max_sequences = std::min(out.max_sequences, engine_.backend_->max_sequences_in_units());
+  out.max_step_tokens = config.max_step_tokens;
+  out.max_prompt_tokens = engine_.prefill_chunk_;
+  if (asked.max_step_us > 0) out.max_prompt_tokens = std::min(out.max_prompt_tokens, times_.rows_within(static_cast<double>(asked.max_step_us), true));
+  if (asked.in_units) {
+    const auto left = static_cast<double>(std::max<int64_t>(0, asked.until - now_us()));
+    out.max_prompt_tokens = std::min(out.max_prompt_tokens, times_.rows_within(left / 2, false));
+  }
+  out.block_tokens = kKvBlockTokens;
+  out.n_blocks = pools.pool(group).n_free();
+  for (const auto& request : live_) {
+    if (request->run.state == State::running) out.n_blocks += request->run.session->seq_.kv[group].n_blocks();
+  }
+  return out;
+}
+
+// The group of the cache whose blocks are counted out: one without a window, if there is one. Of the others a sequence needs few.
+size_t Requests::counted_group() const {
+  const std::span<const KvGroup> groups = engine_.sequences_.pools().groups();
+  const auto found = std::ranges::find(groups, 0, &KvGroup::window);
+  return found == groups.end() ? 0 : static_cast<size_t>(found - groups.begin());
+}
+
+PlannedRequest Requests::view_of(const Request& request) const {
+  const Request::Run& run = request.run;
+  PlannedRequest out{.state = run.state,
+                     .priority = run.priority,
+                     .submitted = run.submitted,
+                     .waiting_since = run.waiting_since,
+                     .deadline = run.deadline,
+                     .n_tokens = run.n_prompt,
+                     .n_most = n_most(run.n_prompt, run.session ? run.session->options_ : run.options),
+                     .n_drawn = run.n_drawn_since,
+                     .is_unread = is_unread(request)};
+  if (!run.session) return out;
+  const Sequence& seq = run.session->seq_;
+  out.n_tokens = seq.n_tokens();
+  out.n_cached = std::min(seq.n_computed, seq.n_tokens() - 1);
+  out.n_blocks = run.state == State::running ? seq.kv[counted_group()].n_blocks() : 0;
+  return out;
+}
+
+bool Requests::is_unread(const Request& request) const {
+  return request.n_unread.load(std::memory_order_relaxed) >= request.queue->limits().unread_tokens;
+}
+
+// False: no request has anything to be computed.
+bool Requests::begin_step(const Compute& asked) {
+  if (!engine_.lost_.status().ok()) return end_all(FinishReason::error, engine_.lost_.status()), false;
+  const int64_t now = now_us();
+  expire(now);
+  sweep();
+  if (live_.empty()) return false;
+  if (const Status status = engine_.decoder_.drop_left(); !status.ok()) return fail_step(status), false;
+  views_.clear();
+  viewed_.clear();
+  for (const auto& request : live_) {
+    if (request->run.state == State::resting && is_unread(*request)) continue;
+    views_.push_back(view_of(*request));
+    viewed_.push_back(request.get());
+  }
+  const RoundLimits limits = this->limits(asked);
+  plan_round(views_, limits, now, round_);
+  apply_round(asked.in_units);
+  if (open_.works.empty() && open_.samples.empty()) return end_what_is_stuck(limits), false;
+  const bool draws = !open_.samples.empty();
+  const StepQueue::Extent extent = asked.in_units ? (draws ? StepQueue::Extent::units : StepQueue::Extent::layer_units)
+                                                  : (draws ? StepQueue::Extent::all : StepQueue::Extent::layers);
+  if (const Status status = engine_.queue_.begin(open_, extent); !status.ok()) return fail_step(status), true;
+  return true;
+}
+
+// In units a step has single tokens or prompts, in turns: some backends cannot cut one that has both.
+void Requests::apply_round(bool in_units) {
+  open_.clear();
+  stepping_.clear();
+  drawing_.clear();
+  n_rows_ = 0;
+  for (const size_t i : round_.put_out) put_out(*viewed_[i]);
+  for (const size_t i : round_.begun) {
+    if (!begin(*viewed_[i])) break;
+  }
+  const auto is_single = [this](const Round::Part& part) { return part.n_tokens == 1 && views_[part.request].n_tokens - views_[part.request].n_cached == 1; };
+  const bool has_both = std::ranges::any_of(round_.parts, is_single) && !std::ranges::all_of(round_.parts, is_single);
+  ran_prompts_ = in_units && has_both && !ran_prompts_;
+  for (const Round::Part& part : round_.parts) {
+    if (in_units && has_both && is_single(part) == ran_prompts_) continue;
+    Request& request = *viewed_[part.request];
+    if (request.run.state == State::running) add_work(request, part);
+  }
+}
+
+// A slot, and blocks for its tokens and the first that it draws; false: there is no room after all.
+bool Requests::begin(Request& request) {
+  Request::Run& run = request.run;
+  if (!run.session) {
+    run.session = engine_.session_of_request(std::move(run.options));
+    run.session->seq_.tokens.assign(run.prompt.begin(), run.prompt.end());
+    run.session->after_rewrite();
+    run.prompt = {};
+  }
+  Session& session = *run.session;
+  Sequence& seq = session.seq_;
+  const int32_t whole_pool = engine_.sequences_.pools().pool(counted_group()).n_blocks() * kKvBlockTokens;
+  const int32_t n_most_now = n_most(run.n_prompt, session.options_);
+  const int32_t end = std::max(seq.n_tokens(), std::min({n_most_now, seq.n_tokens() + RoundLimits().min_drawn, whole_pool}));
+  if (!engine_.sequences_.take_slot(seq)) return false;
+  if (!engine_.sequences_.reserve(seq, end, engine_.prefill_chunk_).ok()) {
+    release(request);
+    return false;
+  }
+  engine_.sequences_.hold(seq);
+  run.state = State::running;
+  run.n_drawn_since = 0;
+  if (run.began == 0) run.began = now_us();
+  return true;
+}
+
+void Requests::add_work(Request& request, const Round::Part& part) {
+  Session& session = *request.run.session;
+  Sequence& seq = session.seq_;
+  int32_t end = std::min(seq.n_tokens(), seq.n_computed + part.n_tokens);
+  if (end == seq.n_tokens() && !part.draws && !seq.has_logits) --end;  // who may not draw keeps the last token for later
+  const bool draws = part.draws && (seq.has_logits || end == seq.n_tokens());
+  if (!draws && end <= seq.n_computed) return;
+  if (!engine_.sequences_.reserve(seq, end, engine_.prefill_chunk_).ok()) return;
+  if (!seq.has_logits) {
+    open_.works.push_back(work_of(seq, seq.n_computed, end));
+    if (draws) open_.works.back().slot = seq.slot;
+    n_rows_ += open_.works.back().n_rows();
+  }
+  request.run.in_step = true;
+  stepping_.push_back(&request);
+  if (!draws) return;
+  drawing_.push_back(&request);
+  open_.samples.push_back({.slot = seq.slot,
+                           .params = &session.options_.sampler,
+                           .history = seq.tokens,
+                           .stream = session.options_.stream,
+                           .position = static_cast<uint64_t>(seq.n_tokens()),
+                           .context = session.draw_context()});
+}
+
+// A request that has the pool for itself and needs more cannot go on; one beside sessions waits for these.
+void Requests::end_what_is_stuck(const RoundLimits& limits) {
+  const size_t group = counted_group();
+  for (const auto& request : live_) {
+    if (request->run.state != State::running || is_unread(*request)) continue;
+    const int32_t n_own = request->run.session->seq_.kv[group].n_blocks(), n_all = engine_.sequences_.pools().pool(group).n_blocks();
+    if (n_own < n_all || limits.n_blocks < n_all) continue;
+    end(*request, FinishReason::error, error(Code::kv_full, "the sequence needs more than the %d blocks of the whole KV pool", n_all));
+  }
+  sweep();
+}
+
+// The step has ended with an error: so have the requests that took part in it, and all if the device is lost.
+void Requests::fail_step(const Status& status) {
+  if (open_.ticket) (void)engine_.queue_.cancel(open_.ticket);
+  open_.clear();
+  for (Request* request : stepping_) {
+    request->run.in_step = false;
+    end(*request, FinishReason::error, status);
+  }
+  stepping_.clear();
+  drawing_.clear();
+  if (status.code == Code::device_lost) end_all(FinishReason::error, status);
+  sweep();
+}
+
+void Requests::finish_step() {
+  engine_.queue_.commit(open_);
+  EngineStats& stats = engine_.stats_;
+  const bool decodes = std::ranges::all_of(open_.works, [](const Work& work) { return work.n_rows() == 1; });
+  for (const Work& work : open_.works) {
+    engine_.sequences_.settle(*work.sequence);
+    if (work.n_rows() > 1) stats.n_prefill_tokens += static_cast<uint64_t>(work.n_rows());
+  }
+  (decodes ? stats.decode_seconds : stats.prefill_seconds) += open_.seconds;
+  if (!drawing_.empty()) ++stats.n_decode_steps;
+  for (size_t i = 0; i < drawing_.size(); ++i) finish_draw(*drawing_[i], draws_[i]);
+  for (Request* request : stepping_) {
+    Request::Run& run = request->run;
+    run.in_step = false;
+    if (run.ends_after != FinishReason::none) end(*request, run.ends_after);
+  }
+  stepping_.clear();
+  drawing_.clear();
+  open_.clear();
+  sweep();
+}
+
+void Requests::finish_draw(Request& request, Draw& draw) {
+  Request::Run& run = request.run;
+  if (run.ends_after != FinishReason::none) return;
+  if (!draw.status.ok()) return end(request, FinishReason::error, std::move(draw.status));
+  StepEvent event;
+  event.sample = draw.result;
+  Session& session = *run.session;
+  engine_.decoder_.finish_draw(session, event);
+  ++engine_.stats_.n_decode_tokens;
+  ++run.n_drawn;
+  ++run.n_drawn_since;
+  ++n_drawn_;
+  if (run.drew_first == 0) run.drew_first = now_us();
+  tell(request.queue, request.queue->add_token(request, event.sample.token, event.sample.logprob, session.text_));
+  if (event.finish_reason != FinishReason::none) end(request, event.finish_reason);
+}
+
+void Requests::finish_pending() {
+  if (!open_.ticket) return;
+  const Status status = run_units(open_.n_left());
+  status.ok() ? finish_step() : fail_step(status);
+}
+
+}  // namespace inlay

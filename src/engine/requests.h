@@ -1,0 +1,147 @@
+// The requests of an engine: in which order they are computed, by inlay_run or by a thread of the engine's own. docs/design/requests.md
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "src/base/mutex.h"
+#include "src/base/thread.h"
+#include "src/engine/request.h"
+#include "src/engine/request_queue.h"
+#include "src/engine/step_queue.h"
+#include "src/engine/unit_times.h"
+
+namespace inlay {
+
+// How much of the time the engine's own thread computes: at most busy_us of each period. Without a period all of it.
+struct ThreadShare {
+  int64_t busy_us = 0, period_us = 0;
+  int64_t max_step_us = 0;  // of a step, as far as the chunks of prompts decide; 0: no bound
+};
+
+// How long a call of run() may compute.
+struct RunBudget {
+  int64_t us = 0;           // as far as it can be foretold; 0: until nothing can be computed
+  int64_t max_step_us = 0;  // as in ThreadShare
+  bool one_step = false;    // one step at most
+};
+
+// What it came to.
+struct RunResult {
+  int32_t n_tokens = 0;     // drawn
+  int32_t n_requests = 0;   // that have not ended
+  bool has_work = false;    // another call at once would compute
+};
+
+// Since the engine was loaded.
+struct RequestCounts {
+  uint64_t n_put_out = 0, n_computed_again = 0;  // requests; tokens that were computed for a second time
+};
+
+// Guarded by the engine's mutex, but for what its turn guards: the step at hand.
+class Requests {
+ public:
+  explicit Requests(Engine& engine);
+  ~Requests();
+
+  // From any thread, without locks.
+  std::shared_ptr<RequestQueue> add_queue(const std::shared_ptr<Engine>& engine, const QueueLimits& limits);
+  Status submit(const std::shared_ptr<RequestQueue>& queue, std::vector<int32_t> prompt, RequestOptions options, uint64_t& id);
+  void cancel(Request& request);
+  void note_polled();      // a request that had too many unread tokens may go on; what waits too long ends
+  bool can_wait() const;   // whether anybody computes: the engine's own thread, or a host that has called run()
+
+  // BUSY while another thread is in it, INVALID_STATE where the engine has a thread, and while a step in slices is pending.
+  Result<RunResult> run(const RunBudget& budget);
+  RequestCounts counts() const;
+  Status set_thread(const std::optional<ThreadShare>& share);  // none: the thread ends
+  // All requests end, and none is taken any more. The thread is joined.
+  void close();
+  void flush();  // frees and tells what has piled up
+
+  // For other calls. In turn: ends the step that run() has left pending.
+  void finish_pending();
+  // Locked: gives back a slot and blocks by putting out a request that is in no step; false: there is none.
+  bool give_way();
+  int32_t n_running() const;  // locked
+
+ private:
+  using State = PlannedRequest::State;
+  struct Compute {
+    int64_t until = 0, max_step_us = 0;
+    bool in_units = false, one_step = false;
+  };
+
+  static int64_t now_us();
+  Status check(std::span<const int32_t> prompt, const RequestOptions& options) const;
+  Status check_pool(int32_t n_positions) const;
+  int32_t n_first_positions(int32_t n_tokens, const SessionOptions& options) const;
+  int32_t n_most(int32_t n_tokens, const SessionOptions& options) const;
+  size_t counted_group() const;
+  bool is_unread(const Request& request) const;
+  PlannedRequest view_of(const Request& request) const;
+  RoundLimits limits(const Compute& asked) const;
+
+  // Without locks.
+  Status compute(const Compute& asked, RunResult& result);
+  void thread_body();
+  void end_thread();
+  bool asked_by_thread() const;
+
+  // In turn.
+  bool step(const Compute& asked, bool& ran, bool& has_work);
+  bool begin_step(const Compute& asked);
+  void apply_round(bool in_units);
+  bool begin(Request& request);
+  void add_work(Request& request, const Round::Part& part);
+  Status run_units(size_t n);
+  void finish_step();
+  void fail_step(const Status& status);
+  void finish_draw(Request& request, Draw& draw);
+  void end_what_is_stuck(const RoundLimits& limits);
+
+  // Locked.
+  void changed();
+  void stop(Request& request, FinishReason reason);
+  void release(Request& request);
+  void put_out(Request& request);
+  void end(Request& request, FinishReason reason, Status status = {});
+  void end_all(FinishReason reason, const Status& status);
+  void expire(int64_t now);
+  void sweep();
+  void tell(const std::shared_ptr<RequestQueue>& queue, bool wakes);
+
+  Engine& engine_;
+  std::vector<std::weak_ptr<RequestQueue>> queues_;
+  std::vector<std::shared_ptr<Request>> live_;
+
+  std::vector<PlannedRequest> views_;
+  std::vector<Request*> viewed_;  // whose views these are
+  Round round_;
+  OpenStep open_;
+  int32_t n_rows_ = 0;              // of the step at hand
+  std::vector<Request*> stepping_;  // that have a part in it
+  std::vector<Request*> drawing_;   // of the samples
+  std::vector<Draw> draws_;
+  bool ran_prompts_ = false;        // the last step in units that had the choice
+  UnitTimes times_;
+  int32_t n_drawn_ = 0;             // by the step that has ended
+  RequestCounts counts_;
+
+  std::vector<std::shared_ptr<Session>> left_;  // to be freed without locks
+  std::vector<std::shared_ptr<RequestQueue>> to_wake_;
+  std::atomic<bool> has_left_{false};
+
+  std::atomic<bool> in_run_{false};
+  bool was_run_ = false, is_closed_ = false;
+  Condition changed_;  // there is something to compute, or the thread is to do something else
+  uint64_t n_changes_ = 0;
+  std::optional<ThreadShare> share_;
+  bool ends_thread_ = false;
+  std::optional<Thread> thread_;
+  Mutex thread_mutex_;  // of set_thread() and close(); before the others
+};
+
+}  // namespace inlay

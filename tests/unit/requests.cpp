@@ -1,0 +1,406 @@
+// Requests: each comes to what it comes to alone, whatever runs beside it; its events; who may call what.
+#include "src/engine/requests.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "tests/support/engine_sessions.h"
+
+namespace inlay {
+namespace {
+
+// What a host collects of one request.
+struct Collected {
+  std::vector<int32_t> tokens;
+  std::vector<float> logprobs;
+  std::string text;
+  RequestEnd end;
+  int n_ends = 0;
+  std::string message;  // of the end
+};
+
+class EngineRequests : public test::EngineSessions {
+ protected:
+  void SetUp() override {
+    EngineSessions::SetUp();
+    if (engine_) queue_ = engine_->requests().add_queue(engine_, {});
+  }
+
+  void load_with(EngineOptions options, const QueueLimits& limits = {}) {
+    queue_.reset();
+    engine_ = load(options);
+    ASSERT_NE(engine_, nullptr);
+    queue_ = engine_->requests().add_queue(engine_, limits);
+  }
+  // Of a pool of n blocks.
+  EngineOptions with_blocks(int32_t n, int32_t max_sessions = 4) {
+    const EngineOptions all{.n_context = 128, .max_sessions = 4, .n_threads = 2, .prefill_chunk = 32};
+    const auto whole = load(all);
+    const uint64_t bytes = whole->info().memory.kv / static_cast<uint64_t>(whole->stats().n_kv_blocks);
+    EngineOptions out = all;
+    out.max_sessions = max_sessions;
+    out.kv_budget_bytes = bytes * static_cast<uint64_t>(n);
+    return out;
+  }
+
+  uint64_t submit(const std::vector<int32_t>& prompt, const RequestOptions& options = plain(12)) {
+    uint64_t id = 0;
+    const Status status = engine_->requests().submit(queue_, prompt, options, id);
+    EXPECT_TRUE(status.ok()) << status.message;
+    return id;
+  }
+  Status refused(const std::vector<int32_t>& prompt, const RequestOptions& options) {
+    uint64_t id = 0;
+    Status status = engine_->requests().submit(queue_, prompt, options, id);
+    EXPECT_EQ(id, 0u);
+    return status;
+  }
+  static RequestOptions plain(int32_t max_tokens) {
+    return {.session = {.max_tokens = max_tokens, .ignore_end_of_generation = true}};
+  }
+
+  // All that there is to poll, in rooms of these sizes.
+  void poll(size_t n_events = 8, size_t n_tokens = 32, size_t n_text = 256) {
+    for (;;) {
+      const size_t n = poll_once(n_events, n_tokens, n_text);
+      if (n == 0) return;
+    }
+  }
+  size_t poll_once(size_t n_events, size_t n_tokens, size_t n_text) {
+    std::vector<int32_t> tokens(n_tokens);
+    std::vector<float> logprobs(n_tokens);
+    std::string text(n_text, '\0');
+    const auto polled = queue_->poll({.n_events = n_events, .tokens = tokens, .logprobs = logprobs, .text = text}, [&](size_t, const RequestEvent& event) {
+      EXPECT_EQ(event.sequence, ++n_events_);
+      Collected& own = collected_[event.request];
+      EXPECT_EQ(own.n_ends, 0) << "an event behind the end";
+      const auto first = static_cast<std::ptrdiff_t>(event.first_token), n = static_cast<std::ptrdiff_t>(event.n_tokens);
+      own.tokens.insert(own.tokens.end(), tokens.begin() + first, tokens.begin() + first + n);
+      own.logprobs.insert(own.logprobs.end(), logprobs.begin() + first, logprobs.begin() + first + n);
+      (event.is_end ? own.message : own.text) += text.substr(event.text, event.n_text);
+      if (event.is_end) own.end = event.end, ++own.n_ends;
+    });
+    if (!polled.ok()) {
+      EXPECT_EQ(polled.status().code, Code::invalid_state) << polled.status().message;
+      return 0;
+    }
+    engine_->requests().note_polled();
+    return *polled;
+  }
+
+  // Until nothing is left to compute.
+  void run_all(int64_t budget_us = 0) {
+    for (int i = 0; i < 100'000; ++i) {
+      const auto result = engine_->requests().run({.us = budget_us});
+      ASSERT_TRUE(result.ok()) << result.status().message;
+      poll();
+      if (result->n_requests == 0) return;
+    }
+    FAIL() << "requests do not come to an end";
+  }
+
+  // The same prompt in a session of its own, on an engine where nothing else runs.
+  Collected alone(Engine& engine, const std::vector<int32_t>& prompt, const SessionOptions& options) {
+    Collected out;
+    const auto session = engine.create_session(options);
+    EXPECT_TRUE(session.ok());
+    size_t n_done = 0;
+    EXPECT_TRUE((*session)->prefill(prompt, n_done).ok());
+    for (;;) {
+      Session* one[] = {session->get()};
+      StepEvent event;
+      EXPECT_TRUE(engine.decode_step(one, {&event, 1}).ok());
+      if (event.sample.token >= 0) {
+        out.tokens.push_back(event.sample.token);
+        out.logprobs.push_back(event.sample.logprob);
+      }
+      out.end.reason = event.finish_reason;
+      if (event.finish_reason != FinishReason::none) break;
+    }
+    out.text.resize((*session)->n_pending_text());
+    out.text.resize((*session)->take_text(out.text.data(), out.text.size()));
+    return out;
+  }
+  void expect_as_alone(const Collected& own, const Collected& alone, const std::string& what) {
+    EXPECT_EQ(own.n_ends, 1) << what;
+    EXPECT_EQ(own.end.reason, alone.end.reason) << what << ": " << own.message;
+    EXPECT_EQ(own.text, alone.text) << what;
+    if (GetParam() == DeviceKind::cuda) return;  // a step of several rows has other last bits there
+    EXPECT_EQ(own.tokens, alone.tokens) << what;
+    EXPECT_EQ(own.logprobs, alone.logprobs) << what;
+  }
+
+  std::shared_ptr<RequestQueue> queue_;
+  std::map<uint64_t, Collected> collected_;
+  uint64_t n_events_ = 0;
+};
+INLAY_ON_CPU_AND_CUDA(EngineRequests);
+
+TEST_P(EngineRequests, OneComesToWhatASessionComesTo) {
+  const std::vector<int32_t> tokens = prompt(50);
+  const uint64_t id = submit(tokens);
+  run_all();
+  const Collected& own = collected_[id];
+  expect_as_alone(own, alone(*engine_, tokens, plain(12).session), "one request");
+  EXPECT_EQ(own.tokens.size(), 12u);
+  EXPECT_EQ(own.end.n_prompt, 50);
+  EXPECT_EQ(own.end.n_drawn, 12);
+  EXPECT_EQ(engine_->stats().n_sessions, 0);
+  EXPECT_EQ(engine_->stats().n_kv_blocks_used, 0);
+}
+
+// Arrivals, cancels, priorities and a pool of a quarter of the need, from a seed; whole steps and units.
+TEST_P(EngineRequests, EachComesToWhatItComesToAlone) {
+  const auto other = load({.n_context = 128, .max_sessions = 1, .n_threads = 2, .prefill_chunk = 32});
+  uint64_t n_put_out = 0;
+  for (uint32_t seed = 0; seed < 24; ++seed) {
+    const bool small = seed % 2 == 1;
+    const int64_t budget = seed % 3 == 2 ? 300 : 0;
+    load_with(with_blocks(small ? 4 : 16));
+    n_events_ = 0;
+    collected_.clear();
+    std::mt19937 random(seed);
+    const auto below = [&](int32_t n) { return static_cast<int32_t>(random() % static_cast<uint32_t>(n)); };
+    struct Job {
+      uint64_t id;
+      std::vector<int32_t> prompt;
+      SessionOptions options;
+      bool cancelled = false;
+    };
+    std::vector<Job> jobs;
+    const int n_jobs = 14;
+    int n_rounds = 0;
+    for (; n_rounds < 20'000; ++n_rounds) {
+      if (jobs.size() < n_jobs && below(3) == 0) {
+        Job job{.id = 0, .prompt = prompt(1 + below(70), below(200)), .options = plain(1 + below(40)).session};
+        job.options.sampler = {.temperature = 0.8f, .top_k = 20, .seed = random()};
+        if (below(2) == 0) job.options.sampler.repetition_penalty = 1.1f;
+        if (below(4) == 0) job.options.sampler.mirostat_tau = 3;
+        job.id = submit(job.prompt, {.session = job.options, .priority = below(kTopLevel + 1)});
+        jobs.push_back(std::move(job));
+      }
+      if (!jobs.empty() && below(40) == 0) {
+        Job& job = jobs[static_cast<size_t>(below(static_cast<int32_t>(jobs.size())))];
+        if (const auto request = queue_->cancel(job.id)) engine_->requests().cancel(*request), job.cancelled = true;
+      }
+      const auto result = engine_->requests().run({.us = budget, .one_step = budget == 0});
+      ASSERT_TRUE(result.ok()) << result.status().message;
+      if (below(3) == 0) poll(static_cast<size_t>(1 + below(3)), static_cast<size_t>(1 + below(5)), static_cast<size_t>(4 + below(20)));
+      if (jobs.size() == n_jobs && result->n_requests == 0) break;
+    }
+    poll();
+    ASSERT_EQ(collected_.size(), jobs.size()) << seed;
+    for (const Job& job : jobs) {
+      const Collected& own = collected_[job.id];
+      const std::string what = "seed " + std::to_string(seed) + ", request " + std::to_string(job.id);
+      if (job.cancelled) {
+        EXPECT_EQ(own.n_ends, 1) << what;
+        EXPECT_EQ(own.end.reason, FinishReason::cancelled) << what;
+        continue;
+      }
+      expect_as_alone(own, alone(*other, job.prompt, job.options), what);
+    }
+    n_put_out += engine_->requests().counts().n_put_out;
+    EXPECT_EQ(engine_->stats().n_kv_blocks_used, 0) << seed;
+    EXPECT_EQ(engine_->stats().n_sessions, 0) << seed;
+  }
+  EXPECT_GT(n_put_out, 20u);
+}
+
+// What can be wrong is refused when it is submitted, in words that name it.
+TEST_P(EngineRequests, WhatCannotRunIsRefused) {
+  const auto with = [](const auto& change) {
+    RequestOptions options = plain(8);
+    change(options);
+    return options;
+  };
+  EXPECT_EQ(refused({}, plain(8)).code, Code::invalid_argument);
+  EXPECT_EQ(refused({1, 5000}, plain(8)).message.substr(0, 15), "token 1 is 5000");
+  EXPECT_EQ(refused(prompt(128), plain(8)).code, Code::context_full);
+  EXPECT_EQ(refused(prompt(5), with([](RequestOptions& o) { o.priority = 8; })).message, "the priority is 8, expected 0 to 7");
+  EXPECT_EQ(refused(prompt(5), with([](RequestOptions& o) { o.session.max_tokens = -1; })).code, Code::invalid_argument);
+  EXPECT_EQ(refused(prompt(5), with([](RequestOptions& o) { o.session.sampler.temperature = -1; })).code, Code::invalid_argument);
+  EXPECT_EQ(refused(prompt(5), with([](RequestOptions& o) { o.session.stops = {""}; })).code, Code::invalid_argument);
+  EXPECT_EQ(refused(prompt(5), with([](RequestOptions& o) { o.session.stop_tokens = {-1}; })).code, Code::invalid_argument);
+  load_with(with_blocks(2));
+  const Status full = refused(prompt(60), plain(8));
+  EXPECT_EQ(full.code, Code::kv_full);
+  EXPECT_EQ(full.message, "the prompt and its first tokens need 3 blocks of 32 tokens, the whole KV pool has 2");
+  submit(prompt(16), plain(8));
+  run_all();
+}
+
+TEST_P(EngineRequests, AFullQueueSaysSoAndAPolledEndMakesRoom) {
+  load_with({.n_context = 128, .max_sessions = 2, .n_threads = 2, .prefill_chunk = 32}, {.max_requests = 2});
+  submit(prompt(5), plain(2));
+  submit(prompt(6), plain(2));
+  EXPECT_EQ(refused(prompt(5), plain(2)).code, Code::queue_full);
+  ASSERT_TRUE(engine_->requests().run({}).ok());
+  EXPECT_EQ(refused(prompt(5), plain(2)).code, Code::queue_full) << "an end that nobody has polled still has its place";
+  poll();
+  submit(prompt(5), plain(2));
+  run_all();
+  EXPECT_EQ(collected_.size(), 3u);
+}
+
+// Who never polls rests, and harms nobody else.
+TEST_P(EngineRequests, UnreadTokensLetARequestRest) {
+  load_with({.n_context = 128, .max_sessions = 2, .n_threads = 2, .prefill_chunk = 32}, {.unread_tokens = 5});
+  const auto read = engine_->requests().add_queue(engine_, {});
+  const std::vector<int32_t> tokens = prompt(20);
+  const uint64_t id = submit(tokens, plain(30));
+  uint64_t other = 0;
+  ASSERT_TRUE(engine_->requests().submit(read, tokens, plain(30), other).ok());
+  const auto result = engine_->requests().run({});
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->n_tokens, 35) << "30 of the one, 5 of the other";
+  EXPECT_FALSE(result->has_work);
+  for (int i = 0; i < 20 && collected_[id].n_ends == 0; ++i) {
+    poll_once(1, 3, 64);
+    ASSERT_TRUE(engine_->requests().run({}).ok());
+  }
+  expect_as_alone(collected_[id], alone(*engine_, tokens, plain(30).session), "read three by three");
+}
+
+TEST_P(EngineRequests, ACancelIsTheEndOfTokens) {
+  const uint64_t waits = submit(prompt(5)), runs = submit(prompt(9), plain(40)), over = submit(prompt(3), plain(1));
+  const auto request = queue_->cancel(waits);
+  ASSERT_NE(request, nullptr);
+  engine_->requests().cancel(*request);
+  poll();
+  EXPECT_EQ(collected_[waits].end.reason, FinishReason::cancelled) << "without a step";
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(engine_->requests().run({.one_step = true}).ok());
+  EXPECT_EQ(queue_->cancel(over), nullptr) << "its end was first";
+  const auto running = queue_->cancel(runs);
+  ASSERT_NE(running, nullptr);
+  engine_->requests().cancel(*running);
+  EXPECT_EQ(queue_->cancel(12345678), nullptr);
+  run_all();
+  EXPECT_EQ(collected_[runs].end.reason, FinishReason::cancelled);
+  EXPECT_EQ(collected_[runs].tokens.size(), 5u) << "those of before arrive";
+  EXPECT_EQ(collected_[over].end.reason, FinishReason::max_tokens);
+}
+
+TEST_P(EngineRequests, ATimeoutKeepsTheText) {
+  RequestOptions options = plain(100);
+  options.timeout_us = 20'000;
+  const uint64_t runs = submit(prompt(9), options);
+  options.timeout_us = 1;
+  const uint64_t waits = submit(prompt(9), options);
+  std::this_thread::sleep_for(std::chrono::microseconds(10));
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(engine_->requests().run({.one_step = true}).ok());
+  std::this_thread::sleep_for(std::chrono::milliseconds(25));
+  engine_->requests().note_polled();
+  poll();
+  EXPECT_EQ(collected_[runs].end.reason, FinishReason::timeout);
+  EXPECT_EQ(collected_[runs].tokens.size(), 3u);
+  EXPECT_FALSE(collected_[runs].text.empty());
+  EXPECT_EQ(collected_[waits].end.reason, FinishReason::timeout);
+  EXPECT_TRUE(collected_[waits].tokens.empty());
+}
+
+// Sessions take what they need from requests, which come back; what run() left pending makes no call fail.
+TEST_P(EngineRequests, SessionsComeFirst) {
+  load_with(with_blocks(4, 2));
+  const std::vector<int32_t> tokens = prompt(60);
+  const uint64_t first = submit(tokens, plain(30)), second = submit(prompt(5), plain(30));
+  ASSERT_TRUE(engine_->requests().run({.us = 1}).ok());
+  ASSERT_TRUE(engine_->requests().run({.us = 1}).ok());
+  const SessionOptions options = plain(40).session;
+  const Collected own = alone(*engine_, prompt(70), options);
+  EXPECT_EQ(own.tokens.size(), 40u) << "a slot and the whole pool";
+  const auto a = engine_->create_session(options), b = engine_->create_session(options);
+  EXPECT_TRUE(a.ok() && b.ok());
+  EXPECT_EQ(engine_->stats().n_sessions, 2);
+  EXPECT_EQ(engine_->create_session(options).status().code, Code::session_limit);
+  const auto blocked = engine_->requests().run({});
+  ASSERT_TRUE(blocked.ok());
+  EXPECT_EQ(blocked->n_requests, 2) << "they wait for a slot";
+  const_cast<Result<std::shared_ptr<Session>>&>(a) = Status(error(Code::internal, "freed"));
+  run_all();
+  expect_as_alone(collected_[first], alone(*engine_, tokens, plain(30).session), "the first");
+  expect_as_alone(collected_[second], alone(*engine_, prompt(5), plain(30).session), "the second");
+}
+
+TEST_P(EngineRequests, RunIsRefusedBesideAStepInSlicesAndAThread) {
+  const auto s = session();
+  ASSERT_TRUE(prefill(*s, prompt(5)).ok());
+  StepEvent event;
+  Session* one[] = {s.get()};
+  int32_t left = 0;
+  ASSERT_TRUE(engine_->decode_step(one, {&event, 1}).ok());
+  ASSERT_TRUE(engine_->decode_slice(one, 1, {&event, 1}, left).ok());
+  submit(prompt(5));
+  EXPECT_EQ(engine_->requests().run({}).status().code, Code::invalid_state);
+  ASSERT_TRUE(engine_->decode_abandon(one).ok());
+  run_all();
+  ASSERT_TRUE(engine_->requests().set_thread(ThreadShare{}).ok());
+  EXPECT_EQ(engine_->requests().run({}).status().code, Code::invalid_state);
+  ASSERT_TRUE(engine_->requests().set_thread({}).ok());
+  EXPECT_TRUE(engine_->requests().run({}).ok());
+}
+
+// From 8 threads, computed by the engine's own, with a share and without.
+TEST_P(EngineRequests, TheEnginesThreadServesAll) {
+  const std::vector<int32_t> tokens = prompt(30);
+  const Collected own = alone(*engine_, tokens, plain(20).session);
+  for (const ThreadShare share : {ThreadShare{}, ThreadShare{.busy_us = 500, .period_us = 1000}}) {
+    ASSERT_TRUE(engine_->requests().set_thread(share).ok());
+    std::vector<std::thread> hosts;
+    std::atomic<int> n_right{0};
+    for (int t = 0; t < 8; ++t) {
+      hosts.emplace_back([&] {
+        const auto queue = engine_->requests().add_queue(engine_, {});
+        std::vector<int32_t> got;
+        uint64_t id = 0;
+        if (!engine_->requests().submit(queue, tokens, plain(20), id).ok()) return;
+        for (bool ended = false; !ended;) {
+          const auto woken = queue->wait(10'000'000);
+          if (!woken.ok() || !*woken) return;
+          std::vector<int32_t> room(8);
+          std::string text(64, '\0');
+          const auto polled = queue->poll({.n_events = 4, .tokens = room, .text = text}, [&](size_t, const RequestEvent& event) {
+            got.insert(got.end(), room.begin() + static_cast<std::ptrdiff_t>(event.first_token),
+                       room.begin() + static_cast<std::ptrdiff_t>(event.first_token + event.n_tokens));
+            ended = event.is_end;
+          });
+          if (!polled.ok()) return;
+          engine_->requests().note_polled();
+        }
+        if (GetParam() == DeviceKind::cuda ? got.size() == own.tokens.size() : got == own.tokens) ++n_right;
+      });
+    }
+    for (std::thread& host : hosts) host.join();
+    EXPECT_EQ(n_right, 8);
+  }
+}
+
+TEST_P(EngineRequests, EndsWithTheEngine) {
+  std::atomic<int> n_woken{0};
+  queue_->set_wake([&] { ++n_woken; });
+  const uint64_t id = submit(prompt(30), plain(90));
+  const auto handle = queue_->handle();
+  EXPECT_TRUE(handle.ok());
+  ASSERT_TRUE(engine_->requests().set_thread(ThreadShare{}).ok());
+  ASSERT_TRUE(queue_->wait({}).ok());
+  std::thread waiter([&] {
+    for (;;) {
+      const auto woken = queue_->wait({});
+      if (!woken.ok()) return;
+      poll_once(8, 64, 512);
+    }
+  });
+  engine_->requests().close();
+  waiter.join();
+  EXPECT_EQ(collected_[id].n_ends, 1);
+  EXPECT_GE(n_woken, 1);
+  uint64_t none = 0;
+  EXPECT_EQ(engine_->requests().submit(queue_, prompt(5), plain(1), none).code, Code::invalid_state);
+}
+
+}  // namespace
+}  // namespace inlay
