@@ -149,9 +149,10 @@ def function_lines(api: Api, f: Function) -> list[str]:
     result = "" if f.returns == "void" else "return "
     out += [f"        public {cs.RETURNS[f.returns]} {f.name}({params})", "        {"]
     if minor(f) > 0:
-        if not f.fallible():
-            raise ValueError(f"{f.name}: a function that cannot fail cannot be absent from an older library")
-        out.append(f'            if (_{f.name} == null) return Older.Refuse("{f.name}", "{f.since}", err);')
+        if not f.fallible() and f.returns != "void":
+            raise ValueError(f"{f.name}: a function whose value is no status cannot be absent from an older library")
+        refusal = f' Older.Refuse("{f.name}", "{f.since}", err)' if f.fallible() else ""
+        out.append(f"            if (_{f.name} == null) return{refusal};")
     return [*out, f"            {result}_{f.name}({names});", "        }"]
 
 

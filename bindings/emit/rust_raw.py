@@ -133,12 +133,14 @@ def extern_lines(api: Api) -> list[str]:
 
 
 def can_be_absent(api: Api, f: Function) -> bool:
-    """Later functions report UNSUPPORTED where an older library lacks them, if they can report anything."""
-    return f.since != f"{api.major}.0" and f.fallible()
+    """Later functions report UNSUPPORTED where an older library lacks them, or do nothing if they report nothing."""
+    return f.since != f"{api.major}.0" and f.returns in ("status", "void")
 
 
 def absent_lines(api: Api, f: Function) -> list[str]:
     types = ", ".join("_: " + rust.param_type(api, p) for p in f.params)
+    if not f.fallible():
+        return [f'unsafe extern "C" fn absent_{f.name}({types}) {{}}', ""]
     message = f"the loaded library has no {f.name}, which is since ABI {f.since}"
     return [f'unsafe extern "C" fn absent_{f.name}({types}, err: *mut inlay_error) -> inlay_status {{',
             "    // SAFETY: the caller's promise about `err` is the same.", f'    unsafe {{ absent(err, "{message}") }}', "}", ""]
@@ -149,7 +151,7 @@ def resolve_lines(api: Api) -> list[str]:
            "    pub const fn linked() -> Self {", "        Self {", *[f"            {f.name}," for f in api.functions],
            "        }", "    }", "",
            "    /// Looks every function up; `find` gives a function's address, or null. `minor` is the minor version that the library",
-           "    /// says it has: a later function that is not there is replaced by one that returns [`INLAY_UNSUPPORTED`]. That any",
+           "    /// says it has: a later function that is not there is replaced by one that returns [`INLAY_UNSUPPORTED`], or nothing. That any",
            "    /// other is not there is an error, which is its name.", "    ///",
            "    /// # Safety", "    /// An address that `find` gives must be that of the function with that name, for as long as the table is used.",
            "    pub unsafe fn resolve(minor: u32, mut find: impl FnMut(&CStr) -> *mut c_void) -> Result<Self, &'static str> {",

@@ -47,6 +47,8 @@ const (
 	StatusSessionLimit = raw.StatusSessionLimit
 	// The object cannot do this now, as when a session has finished.
 	StatusInvalidState = raw.StatusInvalidState
+	// The queue holds as many requests as it was made for; poll, then try again.
+	StatusQueueFull = raw.StatusQueueFull
 )
 
 // Where a model runs.
@@ -113,13 +115,17 @@ const (
 	FinishStopString = raw.FinishStopString
 	// max_tokens tokens were drawn, accepted ones included.
 	FinishMaxTokens = raw.FinishMaxTokens
-	// inlay_session_cancel asked for it.
+	// inlay_session_cancel or inlay_request_cancel asked for it, or the engine was freed.
 	FinishCancelled = raw.FinishCancelled
 	// A stop token was drawn; it is the event's token and in the sequence, but not in the text.
 	FinishStopToken = raw.FinishStopToken
 	// The context has no room for another token. The event's token is the last one; -1 where a prompt has filled the
 	// context.
 	FinishContextFull = raw.FinishContextFull
+	// The request's time was over. Requests alone end so.
+	FinishTimeout = raw.FinishTimeout
+	// The request failed: the event's status says how. Requests alone end so.
+	FinishError = raw.FinishError
 )
 
 // What happened to a session in one step.
@@ -367,4 +373,53 @@ const (
 	// Texts without the model's default prompt in front; nothing for a model without one. For programs that put
 	// another prompt there: the metadata inlay.embedding.prompt.NAME have all prompts of the model.
 	EmbedNoPrompt = raw.EmbedNoPrompt
+)
+
+// What is to become of a request's prompt. Later minors have more.
+type RequestKind = raw.RequestKind
+
+// Values of RequestKind.
+const (
+	// Tokens are drawn behind it.
+	RequestGenerate = raw.RequestGenerate
+)
+
+// What became of a request. A kind that a program does not know is to be passed over.
+type RequestEventKind = raw.RequestEventKind
+
+// Values of RequestEventKind.
+const (
+	// Tokens, text or both.
+	RequestEventTokens = raw.RequestEventTokens
+	// The last event of the request: each has exactly one.
+	RequestEventEnd = raw.RequestEventEnd
+)
+
+// What a handle to wait for is to the system.
+type WaitKind = raw.WaitKind
+
+// Values of WaitKind.
+const (
+	// A file descriptor of eventfd, for poll, epoll and io_uring: readable while there is something to poll.
+	WaitEventfd = raw.WaitEventfd
+	// A HANDLE for WaitForMultipleObjects: signalled while there is something to poll.
+	WaitWindowsEvent = raw.WaitWindowsEvent
+)
+
+// How inlay_run computes.
+type RunFlags = raw.RunFlags
+
+// Values of RunFlags.
+const (
+	// One step at most: each request that draws gets one token.
+	RunOneStep = raw.RunOneStep
+)
+
+// What inlay_run has left.
+type RunInfoFlags = raw.RunInfoFlags
+
+// Values of RunInfoFlags.
+const (
+	// Another call at once would compute.
+	RunInfoHasWork = raw.RunInfoHasWork
 )

@@ -52,7 +52,7 @@ extern "C" {
 #endif
 
 #define INLAY_ABI_MAJOR 1
-#define INLAY_ABI_MINOR 2
+#define INLAY_ABI_MINOR 3
 
 // Most alternatives that one event can report.
 #define INLAY_MAX_LOGPROBS 20
@@ -85,6 +85,7 @@ typedef int32_t inlay_status;
 #define INLAY_INTERNAL 15  // A fault in the library; the handle can only be freed.
 #define INLAY_SESSION_LIMIT 16  // The engine already has max_sessions sessions.
 #define INLAY_INVALID_STATE 17  // The object cannot do this now, as when a session has finished.
+#define INLAY_QUEUE_FULL 18  // The queue holds as many requests as it was made for; poll, then try again.
 
 // Where a model runs.
 typedef int32_t inlay_device_kind;
@@ -116,9 +117,11 @@ typedef int32_t inlay_finish_reason;
 #define INLAY_FINISH_END_OF_GENERATION 1  // The model drew one of its end tokens.
 #define INLAY_FINISH_STOP_STRING 2  // The text reached a stop string; neither it nor anything behind it is part of the text.
 #define INLAY_FINISH_MAX_TOKENS 3  // max_tokens tokens were drawn, accepted ones included.
-#define INLAY_FINISH_CANCELLED 4  // inlay_session_cancel asked for it.
+#define INLAY_FINISH_CANCELLED 4  // inlay_session_cancel or inlay_request_cancel asked for it, or the engine was freed.
 #define INLAY_FINISH_STOP_TOKEN 5  // A stop token was drawn; it is the event's token and in the sequence, but not in the text.
 #define INLAY_FINISH_CONTEXT_FULL 6  // The context has no room for another token. The event's token is the last one; -1 where a prompt has filled the context.
+#define INLAY_FINISH_TIMEOUT 7  // The request's time was over. Requests alone end so.
+#define INLAY_FINISH_ERROR 8  // The request failed: the event's status says how. Requests alone end so.
 
 // What happened to a session in one step.
 typedef int32_t inlay_event_kind;
@@ -224,11 +227,37 @@ typedef uint32_t inlay_embed_flags;
 #define INLAY_EMBED_NORMALIZE 1u  // Scaled to length 1, so that a scalar product of two is their cosine.
 #define INLAY_EMBED_NO_PROMPT 2u  // Texts without the model's default prompt in front; nothing for a model without one. For programs that put another prompt there: the metadata inlay.embedding.prompt.NAME have all prompts of the model.
 
+// What is to become of a request's prompt. Later minors have more.
+typedef int32_t inlay_request_kind;
+#define INLAY_REQUEST_GENERATE 0  // Tokens are drawn behind it.
+
+// What became of a request. A kind that a program does not know is to be passed over.
+typedef int32_t inlay_request_event_kind;
+#define INLAY_REQUEST_EVENT_TOKENS 1  // Tokens, text or both.
+#define INLAY_REQUEST_EVENT_END 2  // The last event of the request: each has exactly one.
+
+// What a handle to wait for is to the system.
+typedef int32_t inlay_wait_kind;
+#define INLAY_WAIT_EVENTFD 1  // A file descriptor of eventfd, for poll, epoll and io_uring: readable while there is something to poll.
+#define INLAY_WAIT_WINDOWS_EVENT 2  // A HANDLE for WaitForMultipleObjects: signalled while there is something to poll.
+
+// How inlay_run computes.
+typedef uint32_t inlay_run_flags;
+#define INLAY_RUN_ONE_STEP 1u  // One step at most: each request that draws gets one token.
+
+// What inlay_run has left.
+typedef uint32_t inlay_run_info_flags;
+#define INLAY_RUN_INFO_HAS_WORK 1u  // Another call at once would compute.
+
 // One model's weights on one device, with the KV pool and the statistics of its sessions.
 typedef struct inlay_engine inlay_engine;
 
 // One token sequence of an engine, which it keeps alive.
 typedef struct inlay_session inlay_session;
+
+// Where a part of a program submits requests to an engine, and collects what becomes of them. It keeps no engine alive
+// and may outlive it.
+typedef struct inlay_queue inlay_queue;
 
 // Receives one log message. Called on the thread of the call that caused it, and on a thread of the engine only where
 // the host asked for such a thread, with the host's floating-point settings; must not call the library. It must not
@@ -245,6 +274,12 @@ typedef int32_t (*inlay_progress_fn)(void* user, uint64_t n_done, uint64_t n_tot
 // number. Called on the loading thread only, with the host's floating-point settings; must not call the library. It
 // must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 typedef int32_t (*inlay_read_fn)(void* user, uint64_t offset, void* into, uint64_t n);
+
+// Told that a queue has something to poll which had nothing before. Called on whatever thread brought that about, an
+// engine's own among them, with the host's floating-point settings; must not call the library, and should do no more
+// than wake somebody. It must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the
+// process.
+typedef void (*inlay_wake_fn)(void* user);
 
 // What went wrong. Owned by the caller, needs no initialisation; every call that takes it writes it, also on success.
 typedef struct inlay_error {
@@ -794,6 +829,143 @@ typedef struct inlay_logits {
   // n_vocab. [values]
   size_t n_values;
 } inlay_logits;
+
+// What a queue holds. Zero means default for every field.
+typedef struct inlay_queue_params {
+  // sizeof(inlay_queue_params). [bytes]
+  uint32_t struct_size;
+  // 0. [default 0]
+  uint32_t reserved;
+  // Requests that were submitted and whose ends were not polled: one more is QUEUE_FULL. [0 to 1048576, default 1024]
+  int32_t max_requests;
+  // A request of which as many tokens wait to be polled rests until some are. It loses nothing, and holds no other up.
+  // [tokens, 0 to 1048576, default 256]
+  int32_t unread_tokens;
+  // Called when there comes something to poll; never after inlay_queue_free has returned. [default none]
+  inlay_wake_fn wake;
+  // Given to wake; unused without it. [default NULL]
+  void* wake_user;
+} inlay_queue_params;
+
+// A prompt and what is to become of it. One of tokens, text and conversation is given. Zero means default for every
+// other field. Nothing of it is used after inlay_submit.
+typedef struct inlay_request {
+  // sizeof(inlay_request). [bytes]
+  uint32_t struct_size;
+  // What is to become of the prompt. [default GENERATE]
+  inlay_request_kind kind;
+  // The prompt as token ids, at least 1. [default NULL: not given]
+  const int32_t* tokens;
+  // Their number. [tokens, 0 or more, default 0]
+  size_t n_tokens;
+  // The prompt as a text, which becomes tokens as by inlay_tokenize without flags. [default NULL: not given]
+  const char* text;
+  // Its length, or SIZE_MAX if a zero ends it. [bytes, 0 or more, default 0]
+  size_t text_len;
+  // The prompt as a conversation, as inlay_chat_tokenize takes it. [default NULL: not given]
+  const char* conversation;
+  // Its length, or SIZE_MAX if a zero ends it. [bytes, 0 or more, default 0]
+  size_t conversation_len;
+  // How the conversation is written; unused without one. [default NULL: ADD_GENERATION_PROMPT]
+  const inlay_chat_params* chat;
+  // How tokens are drawn and what ends the request. RESERVE changes nothing. [default NULL: all defaults]
+  const inlay_session_params* session;
+  // Who has more comes first. A request that waits rises by one every 250 ms, so that it waits at most 1.75 s for those
+  // above it that came later. [0 to 7, default 0]
+  int32_t priority;
+  // 0. [default 0]
+  uint32_t reserved;
+  // From now on. Among waiting requests of one priority the earliest comes first; it is no promise. [microseconds, 0 or
+  // more, default 0: none]
+  uint64_t deadline_us;
+  // From now on. Then the request ends with TIMEOUT, and keeps its text so far. [microseconds, 0 or more, default 0:
+  // none]
+  uint64_t timeout_us;
+  // Comes back in each event. [any number, default 0]
+  uint64_t user;
+} inlay_request;
+
+// What became of a request since its last event. Arrays of events come with a stride, sizeof(inlay_request_event) as
+// the caller knows it.
+typedef struct inlay_request_event {
+  // Number that inlay_submit gave.
+  uint64_t request;
+  // 1 for the first event that was polled from the queue, then one more for each.
+  uint64_t sequence;
+  // Of the request.
+  uint64_t user;
+  // What it is.
+  inlay_request_event_kind kind;
+  // Tokens of this event: tokens[first_token] to tokens[first_token + n_tokens - 1] of the call. [tokens]
+  int32_t n_tokens;
+  // See n_tokens.
+  size_t first_token;
+  // Where this event's text begins in the call's text. [bytes]
+  size_t text;
+  // Its length: whole characters, not ended by a zero. What may begin a stop string is held back until that is clear.
+  // With END and reason ERROR it is the error's message. [bytes]
+  size_t text_bytes;
+  // With END: why. Else NONE.
+  inlay_finish_reason finish_reason;
+  // With END and reason ERROR: what failed. Else OK.
+  inlay_status status;
+  // With END: tokens of the prompt. [tokens]
+  int32_t n_prompt;
+  // With END: those of them that were not computed for this request. [tokens]
+  int32_t n_cached;
+  // With END: tokens that were drawn. [tokens]
+  int32_t n_drawn;
+  // 0.
+  int32_t reserved;
+  // With END: from its submission until it began. [microseconds]
+  uint64_t queued_us;
+  // With END: from there to its first token. [microseconds]
+  uint64_t prompt_us;
+  // With END: from there to its end. [microseconds]
+  uint64_t decode_us;
+} inlay_request_event;
+
+// How long inlay_run may compute. Zero means default for every field.
+typedef struct inlay_run_params {
+  // sizeof(inlay_run_params). [bytes]
+  uint32_t struct_size;
+  // Others than the named ones are refused. [default 0]
+  inlay_run_flags flags;
+  // The call begins no part of a step that it does not expect to end within this time, by what parts like it have
+  // taken, but the first, so that requests go on with any budget. [microseconds, 0 or more, default 0: until no request
+  // can go on]
+  uint64_t budget_us;
+  // Bounds what prompts add to a step, and so the time from one token to the next of those that draw. [microseconds, 0
+  // or more, default 0: no bound]
+  uint64_t max_step_us;
+} inlay_run_params;
+
+// What a call of inlay_run came to.
+typedef struct inlay_run_info {
+  // sizeof(inlay_run_info), set by the caller. [bytes]
+  uint32_t struct_size;
+  // What is left.
+  inlay_run_info_flags flags;
+  // Tokens that were drawn. [tokens]
+  int32_t n_tokens;
+  // Requests of the engine that have not ended.
+  int32_t n_requests;
+} inlay_run_info;
+
+// How an engine's own thread computes. Zero means default for every field.
+typedef struct inlay_thread_params {
+  // sizeof(inlay_thread_params). [bytes]
+  uint32_t struct_size;
+  // 0. [default 0]
+  uint32_t reserved;
+  // It computes for at most this long in each period, as far as that can be foretold. [microseconds, 0 or more, default
+  // 0: all the time]
+  uint64_t busy_us;
+  // Of at least busy_us; both are set or neither. [microseconds, 0 or more, default 0: all the time]
+  uint64_t period_us;
+  // As in inlay_run_params. [microseconds, 0 or more, default 0: no bound]
+  uint64_t max_step_us;
+} inlay_thread_params;
 
 // ---- The four verbs --------------------------------------------------------------------------------------------------
 
@@ -1367,6 +1539,108 @@ inlay_status inlay_score(const inlay_engine* engine, const inlay_engine* against
                          size_t n_tokens, const int32_t* lengths, size_t n_texts, const inlay_score_params* params,
                          inlay_token_score* scores, size_t score_stride, inlay_token_logprob* top, size_t top_cap,
                          inlay_error* err);
+
+// ---- Requests --------------------------------------------------------------------------------------------------------
+
+// Makes a queue of an engine. An engine may have several; none sees what becomes of another's requests. All of them
+// share the device.
+// Thread: any.
+// Blocks: no.
+// Ownership: `*queue` is the caller's, to be freed with inlay_queue_free. It does not keep the engine alive.
+// On error: `*queue` is NULL.
+// Errors: only the common ones.
+// Since: 1.3.
+inlay_status inlay_queue_create(const inlay_engine* engine, const inlay_queue_params* params, inlay_queue** queue,
+                                inlay_error* err);
+
+// Cancels the queue's requests and frees it; nobody is told. Calls that wait for it end with INVALID_STATE. NULL is
+// allowed. Not from within the queue's wake function.
+// Thread: exclusive(queue).
+// Blocks: while the queue's wake function runs on another thread.
+// Ownership: The handle is invalid afterwards.
+// On error: cannot fail.
+// Errors: none.
+// Since: 1.3.
+void inlay_queue_free(inlay_queue* queue);
+
+// Hands a request over; inlay_run or the engine's own thread computes it, together with others. What can be wrong with
+// it is refused here. Rendering and tokenization happen in this call. The number that it gets is never used again, and
+// there is nothing to free.
+// Thread: any.
+// Blocks: no.
+// Ownership: The request is copied.
+// On error: `*request_id` is 0 and nothing was submitted.
+// Errors: UNSUPPORTED, FORMAT, CONTEXT_FULL, KV_FULL, QUEUE_FULL, CANCELLED, INVALID_STATE, DEVICE_LOST.
+// Since: 1.3.
+inlay_status inlay_submit(const inlay_queue* queue, const inlay_request* request, uint64_t* request_id,
+                          inlay_error* err);
+
+// Ends a request of the queue: no token is added once this has returned. Those that wait to be polled still arrive,
+// then its END. Nothing happens where the number is unknown or its END was there before.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: INVALID_STATE.
+// Since: 1.3.
+inlay_status inlay_request_cancel(const inlay_queue* queue, uint64_t request_id, inlay_error* err);
+
+// Collects what became of the queue's requests, as far as there is room; what there is no room for stays. A request's
+// events come in order, its END last; nothing is ever lost.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: BUFFER_TOO_SMALL: no room for the next event; 1 event, 1 token and 4 bytes of text are room for any.
+// INVALID_STATE: the engine was freed, and all was polled.
+// Errors: BUFFER_TOO_SMALL, INVALID_STATE.
+// Since: 1.3.
+inlay_status inlay_poll(const inlay_queue* queue, inlay_request_event* events, size_t cap_events, size_t event_stride,
+                        inlay_token_logprob* tokens, size_t cap_tokens, char* text, size_t cap_text, size_t* n_events,
+                        inlay_error* err);
+
+// Waits until the queue has something to poll. Refused with INVALID_STATE where nobody would ever wake it: the engine
+// has no thread of its own and inlay_run was never called.
+// Thread: any.
+// Blocks: until there is something to poll, the time is over, or the queue or its engine is freed.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: INVALID_STATE.
+// Since: 1.3.
+inlay_status inlay_wait(const inlay_queue* queue, int64_t timeout_us, int32_t* is_ready, inlay_error* err);
+
+// Gives what a loop of the system can wait for: ready while there is something to poll. inlay_poll alone makes it
+// unready.
+// Thread: any.
+// Blocks: no.
+// Ownership: The handle belongs to the queue and is closed with it; do not read, write, set or close it.
+// On error: Nothing has changed.
+// Errors: UNSUPPORTED, IO, INVALID_STATE.
+// Since: 1.3.
+inlay_status inlay_queue_get_handle(const inlay_queue* queue, inlay_wait_kind* kind, int64_t* handle,
+                                    inlay_error* err);
+
+// Computes the engine's requests, of all queues, on the calling thread. A step that the budget cuts goes on at the next
+// call; other calls that compute end it first, and fail no more than without it. It draws together what requests have
+// to draw and runs prompts in chunks beside that.
+// Thread: any.
+// Blocks: on the device for the budget; waits for other threads' calls that compute on the engine.
+// Ownership: Nothing is kept.
+// On error: BUSY: another thread is in it. INVALID_STATE: the engine has a thread of its own, or a decode step in
+// slices is pending.
+// Errors: BUSY, INVALID_STATE, DEVICE_LOST.
+// Since: 1.3.
+inlay_status inlay_run(const inlay_engine* engine, const inlay_run_params* params, inlay_run_info* info,
+                       inlay_error* err);
+
+// Gives the engine a thread of its own that computes its requests, changes how that one computes, or ends it. Without
+// any thread the host calls inlay_run. The engine's log may then come from that thread.
+// Thread: any.
+// Blocks: to end the thread: for the step at hand.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: DEVICE_LOST.
+// Since: 1.3.
+inlay_status inlay_engine_set_thread(const inlay_engine* engine, const inlay_thread_params* params, inlay_error* err);
 
 #ifdef __cplusplus
 }

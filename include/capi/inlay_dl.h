@@ -76,7 +76,16 @@
   X(inlay_chat_tokenize) \
   X(inlay_session_shift) \
   X(inlay_session_accept) \
-  X(inlay_session_get_tokens)
+  X(inlay_session_get_tokens) \
+  X(inlay_queue_create) \
+  X(inlay_queue_free) \
+  X(inlay_submit) \
+  X(inlay_request_cancel) \
+  X(inlay_poll) \
+  X(inlay_wait) \
+  X(inlay_queue_get_handle) \
+  X(inlay_run) \
+  X(inlay_engine_set_thread)
 
 typedef struct inlay_dl {
   void* library;
@@ -168,6 +177,22 @@ typedef struct inlay_dl {
                                        size_t* n_accepted, inlay_error* err);
   inlay_status (*inlay_session_get_tokens)(inlay_session* session, size_t first, int32_t* tokens, size_t cap,
                                            size_t* n_tokens, inlay_error* err);
+  inlay_status (*inlay_queue_create)(const inlay_engine* engine, const inlay_queue_params* params, inlay_queue** queue,
+                                     inlay_error* err);
+  void (*inlay_queue_free)(inlay_queue* queue);
+  inlay_status (*inlay_submit)(const inlay_queue* queue, const inlay_request* request, uint64_t* request_id,
+                               inlay_error* err);
+  inlay_status (*inlay_request_cancel)(const inlay_queue* queue, uint64_t request_id, inlay_error* err);
+  inlay_status (*inlay_poll)(const inlay_queue* queue, inlay_request_event* events, size_t cap_events,
+                             size_t event_stride, inlay_token_logprob* tokens, size_t cap_tokens, char* text,
+                             size_t cap_text, size_t* n_events, inlay_error* err);
+  inlay_status (*inlay_wait)(const inlay_queue* queue, int64_t timeout_us, int32_t* is_ready, inlay_error* err);
+  inlay_status (*inlay_queue_get_handle)(const inlay_queue* queue, inlay_wait_kind* kind, int64_t* handle,
+                                         inlay_error* err);
+  inlay_status (*inlay_run)(const inlay_engine* engine, const inlay_run_params* params, inlay_run_info* info,
+                            inlay_error* err);
+  inlay_status (*inlay_engine_set_thread)(const inlay_engine* engine, const inlay_thread_params* params,
+                                          inlay_error* err);
 } inlay_dl;
 
 #ifdef _WIN32

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <mutex>
 #ifndef _WIN32
-#include <condition_variable>
+#include <pthread.h>
 #endif
 
 namespace inlay {
@@ -54,7 +54,26 @@ void wake_all(std::atomic<uint32_t>& value);
 #else
 
 using Mutex = std::mutex;
-using Condition = std::condition_variable;
+
+// std::condition_variable waits for a time by a function that older C libraries do not have.
+class Condition {
+ public:
+  Condition();
+  ~Condition() { pthread_cond_destroy(&system_); }
+  Condition(const Condition&) = delete;
+  Condition& operator=(const Condition&) = delete;
+  void notify_one() { pthread_cond_signal(&system_); }
+  void notify_all() { pthread_cond_broadcast(&system_); }
+  void wait(std::unique_lock<Mutex>& lock) { pthread_cond_wait(&system_, lock.mutex()->native_handle()); }
+  template <class Holds>
+  void wait(std::unique_lock<Mutex>& lock, Holds holds) {
+    while (!holds()) wait(lock);
+  }
+  void wait_for(std::unique_lock<Mutex>& lock, std::chrono::microseconds time);
+
+ private:
+  pthread_cond_t system_;
+};
 
 inline void wait_for_change(const std::atomic<uint32_t>& value, uint32_t old) { value.wait(old, std::memory_order_acquire); }
 inline void wake_all(std::atomic<uint32_t>& value) { value.notify_all(); }

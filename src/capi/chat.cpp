@@ -17,19 +17,25 @@ Result<Given> read_arguments(Use<inlay_engine>& use, const inlay_engine* engine,
   INLAY_TRY(use.begin(engine, "engine"));
   Given out;
   INLAY_ASSIGN(out.conversation, read_text(conversation, conversation_len, "conversation"));
-  inlay_chat_params params;
-  INLAY_TRY(read_struct(given, "params", params));
-  INLAY_TRY(check_flags(params.flags, INLAY_CHAT_ADD_GENERATION_PROMPT | INLAY_CHAT_CONTINUE_FINAL_MESSAGE, "params.flags"));
-  out.options.add_generation_prompt = (params.flags & INLAY_CHAT_ADD_GENERATION_PROMPT) != 0;
-  out.options.continue_final_message = (params.flags & INLAY_CHAT_CONTINUE_FINAL_MESSAGE) != 0;
-  if (out.options.add_generation_prompt && out.options.continue_final_message)
-    return error(Code::invalid_argument, "params.flags has ADD_GENERATION_PROMPT and CONTINUE_FINAL_MESSAGE, of which only one can be");
-  INLAY_ASSIGN(const std::string_view source, read_text(params.chat_template, params.template_len, "params.chat_template"));
-  if (params.chat_template) out.options.source = source;
+  INLAY_TRY(read_chat_params(given, out.options));
   return out;
 }
 
 }  // namespace
+
+Status read_chat_params(const inlay_chat_params* given, ChatOptions& out) {
+  inlay_chat_params params;
+  INLAY_TRY(read_struct(given, "params", params));
+  INLAY_TRY(check_flags(params.flags, INLAY_CHAT_ADD_GENERATION_PROMPT | INLAY_CHAT_CONTINUE_FINAL_MESSAGE, "params.flags"));
+  out.add_generation_prompt = (params.flags & INLAY_CHAT_ADD_GENERATION_PROMPT) != 0;
+  out.continue_final_message = (params.flags & INLAY_CHAT_CONTINUE_FINAL_MESSAGE) != 0;
+  if (out.add_generation_prompt && out.continue_final_message)
+    return error(Code::invalid_argument, "params.flags has ADD_GENERATION_PROMPT and CONTINUE_FINAL_MESSAGE, of which only one can be");
+  INLAY_ASSIGN(const std::string_view source, read_text(params.chat_template, params.template_len, "params.chat_template"));
+  if (params.chat_template) out.source = source;
+  return {};
+}
+
 }  // namespace inlay::capi
 
 using namespace inlay;

@@ -11,6 +11,7 @@
 #include "src/capi/arguments.h"
 #include "src/capi/guard.h"
 #include "src/engine/engine.h"
+#include "src/engine/request_queue.h"
 
 namespace inlay::capi {
 
@@ -60,6 +61,7 @@ struct Handle {
 }  // namespace inlay::capi
 
 struct inlay_engine : inlay::capi::Handle<0x656e69676e65'0001> {
+  ~inlay_engine();  // ends what was submitted to it, whatever else keeps the engine
   std::shared_ptr<inlay::Engine> engine;
   std::shared_ptr<inlay::capi::Shared> shared;
 };
@@ -67,6 +69,12 @@ struct inlay_engine : inlay::capi::Handle<0x656e69676e65'0001> {
 struct inlay_session : inlay::capi::Handle<0x6e6f69737365'0002> {
   std::shared_ptr<inlay::Session> session;
   std::shared_ptr<inlay::capi::Shared> shared;
+};
+
+struct inlay_queue : inlay::capi::Handle<0x6575657571'0003> {
+  ~inlay_queue();
+  std::shared_ptr<inlay::RequestQueue> queue;
+  std::shared_ptr<inlay::capi::Shared> shared;  // its own: it outlives the engine, also one that broke
 };
 
 namespace inlay::capi {
@@ -116,8 +124,9 @@ class Use {
     if (claimed_) return {};
     return error(Code::busy, "another thread is in a call on %s", name);
   }
-  // The engine's calls are at an end where one ended so.
+  // The engine's calls are at an end where one ended so; a queue still has what is to be polled.
   void note(inlay_status status) {
+    if constexpr (std::is_same_v<T, inlay_queue>) return;
     if (handle_ && (status == INLAY_INTERNAL || status == INLAY_DEVICE_LOST))
       handle_->shared->broken.store(static_cast<Code>(status), std::memory_order_relaxed);
   }
@@ -153,6 +162,7 @@ inline Status check_not_freed(const inlay_engine& engine) {
 // The engine's parameters in the C structs' words; zero means default.
 Status read_sampler(const inlay_sampler_params* given, SamplerParams& out);
 Status read_session_params(const inlay_session_params* given, SessionOptions& out);
+Status read_chat_params(const inlay_chat_params* given, ChatOptions& out);
 Status read_load_params(const inlay_load_params* given, EngineOptions& out);
 
 }  // namespace inlay::capi

@@ -49,5 +49,17 @@ template <>
 inline constexpr size_t kFirstSize<inlay_token_score> = 24;
 template <>
 inline constexpr size_t kFirstSize<inlay_logits> = 24;
+template <>
+inline constexpr size_t kFirstSize<inlay_queue_params> = 32;
+template <>
+inline constexpr size_t kFirstSize<inlay_request> = 104;
+template <>
+inline constexpr size_t kFirstSize<inlay_request_event> = 104;
+template <>
+inline constexpr size_t kFirstSize<inlay_run_params> = 24;
+template <>
+inline constexpr size_t kFirstSize<inlay_run_info> = 16;
+template <>
+inline constexpr size_t kFirstSize<inlay_thread_params> = 32;
 
 }  // namespace inlay::capi

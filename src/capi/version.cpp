@@ -17,7 +17,8 @@ static_assert(same(Code::ok, INLAY_OK) && same(Code::invalid_argument, INLAY_INV
               same(Code::buffer_too_small, INLAY_BUFFER_TOO_SMALL) && same(Code::cancelled, INLAY_CANCELLED) &&
               same(Code::busy, INLAY_BUSY) && same(Code::no_device, INLAY_NO_DEVICE) &&
               same(Code::device_lost, INLAY_DEVICE_LOST) && same(Code::internal, INLAY_INTERNAL) &&
-              same(Code::session_limit, INLAY_SESSION_LIMIT) && same(Code::invalid_state, INLAY_INVALID_STATE));
+              same(Code::session_limit, INLAY_SESSION_LIMIT) && same(Code::invalid_state, INLAY_INVALID_STATE) &&
+              same(Code::queue_full, INLAY_QUEUE_FULL));
 static_assert(same(DeviceKind::automatic, INLAY_DEVICE_AUTO) && same(DeviceKind::cpu, INLAY_DEVICE_CPU) &&
               same(DeviceKind::cuda, INLAY_DEVICE_CUDA) && same(DeviceKind::reference, INLAY_DEVICE_REFERENCE));
 static_assert(same(LogLevel::error, INLAY_LOG_ERROR) && same(LogLevel::warning, INLAY_LOG_WARNING) &&
@@ -28,7 +29,8 @@ static_assert(same(FinishReason::none, INLAY_FINISH_NONE) &&
               same(FinishReason::max_tokens, INLAY_FINISH_MAX_TOKENS) &&
               same(FinishReason::cancelled, INLAY_FINISH_CANCELLED) &&
               same(FinishReason::stop_token, INLAY_FINISH_STOP_TOKEN) &&
-              same(FinishReason::context_full, INLAY_FINISH_CONTEXT_FULL));
+              same(FinishReason::context_full, INLAY_FINISH_CONTEXT_FULL) && same(FinishReason::timeout, INLAY_FINISH_TIMEOUT) &&
+              same(FinishReason::error, INLAY_FINISH_ERROR));
 static_assert(same(TokenKind::normal, INLAY_TOKEN_NORMAL) && same(TokenKind::unknown, INLAY_TOKEN_UNKNOWN) &&
               same(TokenKind::control, INLAY_TOKEN_CONTROL) &&
               same(TokenKind::user_defined, INLAY_TOKEN_USER_DEFINED) && same(TokenKind::unused, INLAY_TOKEN_UNUSED) &&

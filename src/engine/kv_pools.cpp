@@ -11,6 +11,31 @@ namespace inlay {
 KvPools::KvPools(std::span<const KvGroup> groups, const BackendConfig& config)
     : groups_(groups.begin(), groups.end()), max_table_(kv_blocks_for(config.n_context)) {
   for (size_t g = 0; g < groups_.size(); ++g) pools_.emplace_back(config.n_kv_blocks[g]);
+  if (std::ranges::any_of(groups_, [](const KvGroup& group) { return group.window > 0; })) return;
+  caches_.reserve(groups_.size());
+  for (KvPool& pool : pools_) caches_.emplace_back(pool);
+}
+
+bool KvPools::make_room(size_t group, int32_t n) {
+  KvPool& pool = pools_[group];
+  const int32_t n_lacking = n - pool.n_free();
+  return n_lacking <= 0 || (n_lacking <= pool.n_idle() && caches_[group].give_back(n_lacking) == n_lacking);
+}
+
+int32_t KvPools::find(std::span<const int32_t> tokens) const {
+  size_t n = has_cache() ? SIZE_MAX : 0;
+  for (const PrefixCache& cache : caches_) n = std::min(n, cache.n_found(tokens));
+  return static_cast<int32_t>(n) * kKvBlockTokens;
+}
+
+int32_t KvPools::take(std::span<const int32_t> tokens, KvHoldings& holdings) {
+  const int32_t n = find(tokens);
+  for (size_t g = 0; g < caches_.size(); ++g) caches_[g].take(tokens.first(static_cast<size_t>(n)), holdings[g].table);
+  return n;
+}
+
+void KvPools::keep(std::span<const int32_t> tokens, const KvHoldings& holdings) {
+  for (size_t g = 0; g < caches_.size(); ++g) caches_[g].keep(tokens, holdings[g].table);
 }
 
 KvHoldings KvPools::no_blocks() const {
@@ -42,7 +67,7 @@ int32_t KvPools::n_lacking(size_t group, const KvHolding& h, const Run& run) con
 }
 
 Status KvPools::full(size_t group, int32_t n_wanted) const {
-  const int32_t n_free = pools_[group].n_free(), window = groups_[group].window;
+  const int32_t n_free = pools_[group].n_free() + pools_[group].n_idle(), window = groups_[group].window;
   std::string whose;
   if (window > 0) whose = " of the layers with a window of " + std::to_string(window) + " tokens";
   if (window == 0 && groups_.size() > 1) whose = " of the layers without a window";
@@ -56,7 +81,7 @@ Status KvPools::full(size_t group, int32_t n_wanted) const {
 Status KvPools::reserve(KvHoldings& holdings, const Run& run, const CopyBlock& copy) {
   for (size_t g = 0; g < groups_.size(); ++g) {
     const int32_t n = n_lacking(g, holdings[g], run);
-    if (n > pools_[g].n_free()) return full(g, n);
+    if (!make_room(g, n)) return full(g, n);
   }
   for (size_t g = 0; g < groups_.size(); ++g) INLAY_TRY(own_written(g, holdings[g], run, copy));
   for (size_t g = 0; g < groups_.size(); ++g) {
@@ -114,6 +139,11 @@ void KvPools::settle(KvHoldings& holdings) {
     KvHolding& h = holdings[g];
     for (; !h.spare.empty() && h.n_blocks() > h.n_held; h.spare.pop_back()) pools_[g].release(h.spare.back());
   }
+}
+
+int32_t KvPools::n_shared(const KvHoldings& holdings, size_t group) const {
+  const KvHolding& h = holdings[group];
+  return static_cast<int32_t>(std::count_if(h.table.begin() + h.first, h.table.end(), [&](int32_t block) { return !pools_[group].frees(block); }));
 }
 
 void KvPools::hold(KvHoldings& holdings) {
@@ -180,7 +210,7 @@ Status KvPools::check_room_to_shift(KvHoldings& holdings, const Shift& s) {
     const auto n_shared = std::count_if(h.table.begin() + std::max(first, h.first), h.table.end(),
                                         [&](int32_t block) { return pools_[g].shared(block); });
     const auto n = static_cast<int32_t>(n_shared) + (first < h.first ? 1 : 0);
-    if (n > pools_[g].n_free()) return full(g, n);
+    if (!make_room(g, n)) return full(g, n);
   }
   return {};
 }

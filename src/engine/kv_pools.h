@@ -9,6 +9,7 @@
 
 #include "src/backend/backend.h"
 #include "src/engine/kv_pool.h"
+#include "src/engine/prefix_cache.h"
 
 namespace inlay {
 
@@ -27,6 +28,8 @@ using KvHoldings = std::vector<KvHolding>;  // by group
 class KvPools {
  public:
   KvPools(std::span<const KvGroup> groups, const BackendConfig& config);
+  KvPools(const KvPools&) = delete;
+  KvPools& operator=(const KvPools&) = delete;
 
   KvHoldings no_blocks() const;  // with room for all that a session can ever have
 
@@ -46,6 +49,7 @@ class KvPools {
   void slide(KvHoldings& holdings, int32_t n_cached);
   // After the run: what it left over goes back.
   void settle(KvHoldings& holdings);
+  int32_t n_shared(const KvHoldings& holdings, size_t group) const;  // blocks that others use as well
 
   // What reserve() has taken stays until let_go(), whatever the runs need.
   void hold(KvHoldings& holdings);
@@ -68,6 +72,13 @@ class KvPools {
 
   void share(const KvHoldings& from, KvHoldings& to);  // a fork's tables: the same blocks
 
+  // Blocks of sequences that are gone, for those that begin alike; null where a group has a window, whose first blocks are not kept. Other
+  // calls take them where free ones do not suffice.
+  bool has_cache() const { return !caches_.empty(); }
+  int32_t find(std::span<const int32_t> tokens) const;                 // how many of the first tokens are found
+  int32_t take(std::span<const int32_t> tokens, KvHoldings& holdings);  // the same for holdings without blocks, which then have them
+  void keep(std::span<const int32_t> tokens, const KvHoldings& holdings);  // blocks that hold these tokens
+
   std::span<const KvGroup> groups() const { return groups_; }
   const KvPool& pool(size_t group) const { return pools_[group]; }
   int32_t n_blocks() const;
@@ -78,10 +89,12 @@ class KvPools {
   int32_t n_lacking(size_t group, const KvHolding& holding, const Run& run) const;
   Status own_written(size_t group, KvHolding& holding, const Run& run, const CopyBlock& copy);
   static Backend::KvMove move_of(const KvHolding& holding, const Shift& shift);
+  bool make_room(size_t group, int32_t n);  // n free blocks; false: there are not as many
   Status full(size_t group, int32_t n_wanted) const;
 
   const std::vector<KvGroup> groups_;
   std::vector<KvPool> pools_;
+  std::vector<PrefixCache> caches_;  // of each group, or none
   const int32_t max_table_;  // entries
 };
 

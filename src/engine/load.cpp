@@ -149,6 +149,7 @@ struct Engine::Parts {
   std::unique_ptr<Tokenizer> tokenizer;
   std::unique_ptr<Backend> backend;
   EngineInfo info;
+  bool no_prefix_cache = false;
   std::vector<float> output_norm;
   int32_t prefill_chunk;
 };
@@ -175,7 +176,7 @@ Engine::Engine(Parts parts)
   step_.samples.reserve(most);
   called_.sessions.resize(most);
   called_.events.resize(most);
-  requests_ = std::make_unique<Requests>(*this);
+  requests_ = std::make_unique<Requests>(*this, !parts.no_prefix_cache);
 }
 
 Engine::~Engine() { requests_->close(); }
@@ -269,6 +270,7 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
   parts.metadata = checkpoint.metadata();
   INLAY_ASSIGN(parts.embedding_rules, EmbeddingRules::read(parts.metadata, static_cast<size_t>(model.spec().d_model)));
   parts.info = make_info(model, parts.backend->memory(), placement, options.weight_dtype);
+  parts.no_prefix_cache = options.no_prefix_cache;
   parts.prefill_chunk = std::min(placement.prefill_chunk, placement.config.max_step_tokens);
 
   const std::shared_ptr<Engine> engine(new Engine(std::move(parts)));

@@ -42,6 +42,7 @@ struct EngineOptions {
   bool allow_mixed_gemm = true;    // cuda: as in BackendConfig
   bool always_group_rows = false;  // cuda: as in BackendConfig
   bool run_ahead = false;          // as in BackendConfig
+  bool no_prefix_cache = false;    // requests compute all of their prompts
   bool take_pages_later = false;   // cpu: as in BackendConfig
   bool exact_activations = false;  // cpu: as in BackendConfig
   std::optional<cpu::Isa> isa;     // cpu: which kernels; none: those of the widest instructions

@@ -43,7 +43,8 @@ struct Request {
     std::vector<int32_t> prompt;          // until it begins
     SessionOptions options;               // likewise
     std::shared_ptr<Session> session;     // from then on; it has a slot and blocks while it runs
-    int32_t n_prompt = 0, n_drawn = 0;
+    int32_t n_prompt = 0, n_cached = 0, n_drawn = 0;  // cached: of the prompt, when it began
+    int32_t n_lost = 0;                   // tokens that had been computed when it was put out
     int32_t n_drawn_since = 0;            // since it began or came back
     bool in_step = false;                 // has a part in the step at hand
     bool has_ended = false;
@@ -52,8 +53,7 @@ struct Request {
 
   // The queue's mutex guards these.
   struct News {
-    std::vector<int32_t> tokens;  // that nobody has polled
-    std::vector<float> logprobs;
+    std::vector<TokenLogprob> tokens;  // that nobody has polled
     std::string text;             // likewise; whole characters
     RequestEnd end;
     bool has_ended = false, is_cancelled = false, is_listed = false;

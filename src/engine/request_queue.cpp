@@ -21,7 +21,6 @@ Status RequestQueue::add(const std::shared_ptr<Request>& request) {
   }
   const auto n = static_cast<size_t>(limits_.unread_tokens);
   request->news.tokens.reserve(n);
-  request->news.logprobs.reserve(n);
   request->news.text.reserve(4 * n);
   requests_.emplace(request->id, request);
   return {};
@@ -56,12 +55,11 @@ static void take_text(TextStream& from, std::string& to) {
   to.resize(n_before + from.take(to.data() + n_before, n));
 }
 
-bool RequestQueue::add_token(Request& request, int32_t token, float logprob, TextStream& text) {
+bool RequestQueue::add_token(Request& request, TokenLogprob token, TextStream& text) {
   const std::lock_guard lock(mutex_);
   Request::News& news = request.news;
   if (forgets_ || news.is_cancelled || news.has_ended) return false;
   news.tokens.push_back(token);
-  news.logprobs.push_back(logprob);
   request.n_unread.store(static_cast<int32_t>(news.tokens.size()), std::memory_order_relaxed);
   take_text(text, news.text);
   return list(request);
@@ -123,10 +121,8 @@ bool RequestQueue::take_news(Request& request, const EventRoom& room, size_t& n_
     event.n_text = whole_characters(news.text, room.text.size() - n_text);
     if (event.n_tokens == 0 && event.n_text == 0) return false;
     std::copy_n(news.tokens.begin(), event.n_tokens, room.tokens.begin() + static_cast<std::ptrdiff_t>(n_tokens));
-    if (!room.logprobs.empty()) std::copy_n(news.logprobs.begin(), event.n_tokens, room.logprobs.begin() + static_cast<std::ptrdiff_t>(n_tokens));
     std::memcpy(room.text.data() + n_text, news.text.data(), event.n_text);
     news.tokens.erase(news.tokens.begin(), news.tokens.begin() + static_cast<std::ptrdiff_t>(event.n_tokens));
-    news.logprobs.erase(news.logprobs.begin(), news.logprobs.begin() + static_cast<std::ptrdiff_t>(event.n_tokens));
     news.text.erase(0, event.n_text);
     request.n_unread.store(static_cast<int32_t>(news.tokens.size()), std::memory_order_relaxed);
   }

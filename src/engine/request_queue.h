@@ -29,8 +29,7 @@ struct RequestEvent {
 
 struct EventRoom {
   size_t n_events = 0;
-  std::span<int32_t> tokens;
-  std::span<float> logprobs;  // as many as tokens, or none
+  std::span<TokenLogprob> tokens;
   std::span<char> text;
 };
 
@@ -51,7 +50,7 @@ class RequestQueue {
   std::shared_ptr<Request> cancel(uint64_t id);
 
   // True: the queue had nothing to tell before; wake() is to be called.
-  [[nodiscard]] bool add_token(Request& request, int32_t token, float logprob, TextStream& text);
+  [[nodiscard]] bool add_token(Request& request, TokenLogprob token, TextStream& text);
   [[nodiscard]] bool add_end(Request& request, RequestEnd end, TextStream* text);  // text: what is left of it, or null
   void wake();
 

@@ -77,10 +77,8 @@ RoundLimits Requests::limits(const Compute& asked) const {
     out.max_prompt_tokens = std::min(out.max_prompt_tokens, times_.rows_within(left / 2, false));
   }
   out.block_tokens = kKvBlockTokens;
-  out.n_blocks = pools.pool(group).n_free();
-  for (const auto& request : live_) {
-    if (request->run.state == State::running) out.n_blocks += request->run.session->seq_.kv[group].n_blocks();
-  }
+  out.n_blocks = pools.pool(group).n_blocks();
+  out.n_free = pools.pool(group).n_free() + pools.pool(group).n_idle();
   return out;
 }
 
@@ -106,7 +104,9 @@ PlannedRequest Requests::view_of(const Request& request) const {
   const Sequence& seq = run.session->seq_;
   out.n_tokens = seq.n_tokens();
   out.n_cached = std::min(seq.n_computed, seq.n_tokens() - 1);
-  out.n_blocks = run.state == State::running ? seq.kv[counted_group()].n_blocks() : 0;
+  if (run.state != State::running) return out;
+  out.n_blocks = seq.kv[counted_group()].n_blocks();
+  out.n_shared = engine_.sequences_.pools().n_shared(seq.kv, counted_group());
   return out;
 }
 
@@ -145,9 +145,10 @@ void Requests::apply_round(bool in_units) {
   open_.clear();
   stepping_.clear();
   drawing_.clear();
-  n_rows_ = 0;
+  n_rows_ = n_prompt_rows_ = 0;
   for (const size_t i : round_.put_out) put_out(*viewed_[i]);
   for (const size_t i : round_.begun) {
+    if (waits_for_prefix(*viewed_[i])) continue;
     if (!begin(*viewed_[i])) break;
   }
   const auto is_single = [this](const Round::Part& part) { return part.n_tokens == 1 && views_[part.request].n_tokens - views_[part.request].n_cached == 1; };
@@ -175,6 +176,7 @@ bool Requests::begin(Request& request) {
   const int32_t n_most_now = n_most(run.n_prompt, session.options_);
   const int32_t end = std::max(seq.n_tokens(), std::min({n_most_now, seq.n_tokens() + RoundLimits().min_drawn, whole_pool}));
   if (!engine_.sequences_.take_slot(seq)) return false;
+  if (keeps_) find_computed(request);
   if (!engine_.sequences_.reserve(seq, end, engine_.prefill_chunk_).ok()) {
     release(request);
     return false;
@@ -184,6 +186,29 @@ bool Requests::begin(Request& request) {
   run.n_drawn_since = 0;
   if (run.began == 0) run.began = now_us();
   return true;
+}
+
+void Requests::find_computed(Request& request) {
+  Request::Run& run = request.run;
+  const int32_t n = engine_.sequences_.find_computed(run.session->seq_);
+  if (run.began == 0) run.n_cached = n;
+  counts_.n_computed_again += static_cast<uint64_t>(std::max(0, run.n_lost - n));
+  run.n_lost = 0;
+}
+
+// Whether one that runs is about to compute more of the same prompt than is found now.
+bool Requests::waits_for_prefix(const Request& request) const {
+  if (!keeps_) return false;
+  const std::vector<int32_t>& tokens = request.run.session ? request.run.session->seq_.tokens : request.run.prompt;
+  const std::span<const int32_t> wanted(tokens.data(), tokens.size() - 1);
+  const int32_t n_found = engine_.sequences_.pools().find(wanted);
+  return std::ranges::any_of(live_, [&](const auto& other) {
+    if (other->run.state != State::running || is_unread(*other)) return false;
+    const Sequence& seq = other->run.session->seq_;
+    const auto differs = std::ranges::mismatch(wanted, std::span(seq.tokens)).in1;
+    const auto n_common = static_cast<int32_t>(differs - wanted.begin()) / kKvBlockTokens * kKvBlockTokens;
+    return n_common > n_found && seq.n_computed < n_common;
+  });
 }
 
 void Requests::add_work(Request& request, const Round::Part& part) {
@@ -197,7 +222,9 @@ void Requests::add_work(Request& request, const Round::Part& part) {
   if (!seq.has_logits) {
     open_.works.push_back(work_of(seq, seq.n_computed, end));
     if (draws) open_.works.back().slot = seq.slot;
-    n_rows_ += open_.works.back().n_rows();
+    const int32_t n_rows = open_.works.back().n_rows();
+    n_rows_ += n_rows;
+    if (n_rows > 1 || end <= request.run.n_prompt) n_prompt_rows_ += n_rows;
   }
   request.run.in_step = true;
   stepping_.push_back(&request);
@@ -216,8 +243,8 @@ void Requests::end_what_is_stuck(const RoundLimits& limits) {
   const size_t group = counted_group();
   for (const auto& request : live_) {
     if (request->run.state != State::running || is_unread(*request)) continue;
-    const int32_t n_own = request->run.session->seq_.kv[group].n_blocks(), n_all = engine_.sequences_.pools().pool(group).n_blocks();
-    if (n_own < n_all || limits.n_blocks < n_all) continue;
+    const int32_t n_own = request->run.session->seq_.kv[group].n_blocks(), n_all = limits.n_blocks;
+    if (n_own < n_all) continue;
     end(*request, FinishReason::error, error(Code::kv_full, "the sequence needs more than the %d blocks of the whole KV pool", n_all));
   }
   sweep();
@@ -240,12 +267,12 @@ void Requests::fail_step(const Status& status) {
 void Requests::finish_step() {
   engine_.queue_.commit(open_);
   EngineStats& stats = engine_.stats_;
-  const bool decodes = std::ranges::all_of(open_.works, [](const Work& work) { return work.n_rows() == 1; });
   for (const Work& work : open_.works) {
     engine_.sequences_.settle(*work.sequence);
-    if (work.n_rows() > 1) stats.n_prefill_tokens += static_cast<uint64_t>(work.n_rows());
+    if (keeps_ && (work.n_rows() > 1 || work.end % kKvBlockTokens == 0)) engine_.sequences_.keep_computed(*work.sequence);
   }
-  (decodes ? stats.decode_seconds : stats.prefill_seconds) += open_.seconds;
+  stats.n_prefill_tokens += static_cast<uint64_t>(n_prompt_rows_);
+  (n_prompt_rows_ == 0 ? stats.decode_seconds : stats.prefill_seconds) += open_.seconds;
   if (!drawing_.empty()) ++stats.n_decode_steps;
   for (size_t i = 0; i < drawing_.size(); ++i) finish_draw(*drawing_[i], draws_[i]);
   for (Request* request : stepping_) {
@@ -272,7 +299,7 @@ void Requests::finish_draw(Request& request, Draw& draw) {
   ++run.n_drawn_since;
   ++n_drawn_;
   if (run.drew_first == 0) run.drew_first = now_us();
-  tell(request.queue, request.queue->add_token(request, event.sample.token, event.sample.logprob, session.text_));
+  tell(request.queue, request.queue->add_token(request, {event.sample.token, event.sample.logprob}, session.text_));
   if (event.finish_reason != FinishReason::none) end(request, event.finish_reason);
 }
 

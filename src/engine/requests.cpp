@@ -12,7 +12,7 @@ int64_t Requests::now_us() {
   return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-Requests::Requests(Engine& engine) : engine_(engine), times_(engine.queue_.n_units(StepQueue::Extent::units)) {
+Requests::Requests(Engine& engine, bool keeps) : engine_(engine), times_(engine.queue_.n_units(StepQueue::Extent::units)), keeps_(keeps && engine.sequences_.pools().has_cache()) {
   const auto most = static_cast<size_t>(engine.info_.max_sessions);
   open_.works.reserve(most);
   open_.samples.reserve(most);
@@ -157,6 +157,7 @@ void Requests::expire(int64_t now) {
 
 void Requests::release(Request& request) {
   Sequence& seq = request.run.session->seq_;
+  if (keeps_) engine_.sequences_.keep_computed(seq);
   engine_.sequences_.release(seq);
   seq.slot = seq.ahead_slot = -1;
   seq.n_computed = 0;
@@ -165,7 +166,7 @@ void Requests::release(Request& request) {
 
 void Requests::put_out(Request& request) {
   ++counts_.n_put_out;
-  counts_.n_computed_again += static_cast<uint64_t>(request.run.session->seq_.n_computed);
+  request.run.n_lost = request.run.session->seq_.n_computed;
   release(request);
   request.run.state = State::resting;
   request.run.waiting_since = now_us();
@@ -178,7 +179,7 @@ void Requests::end(Request& request, FinishReason reason, Status status) {
   if (run.has_ended) return;
   run.has_ended = true;
   const int64_t now = now_us(), began = run.began > 0 ? run.began : now, drew = run.drew_first > 0 ? run.drew_first : now;
-  RequestEnd out{.status = std::move(status), .reason = reason, .n_prompt = run.n_prompt, .n_drawn = run.n_drawn};
+  RequestEnd out{.status = std::move(status), .reason = reason, .n_prompt = run.n_prompt, .n_cached = run.n_cached, .n_drawn = run.n_drawn};
   out.queued_us = began - run.submitted;
   out.prompt_us = drew - began;
   out.decode_us = now - drew;

@@ -43,7 +43,7 @@ struct RequestCounts {
 // Guarded by the engine's mutex, but for what its turn guards: the step at hand.
 class Requests {
  public:
-  explicit Requests(Engine& engine);
+  Requests(Engine& engine, bool keeps);  // keeps: blocks of requests that are gone, for those that begin alike
   ~Requests();
 
   // From any thread, without locks.
@@ -95,6 +95,8 @@ class Requests {
   bool begin_step(const Compute& asked);
   void apply_round(bool in_units);
   bool begin(Request& request);
+  void find_computed(Request& request);
+  bool waits_for_prefix(const Request& request) const;
   void add_work(Request& request, const Round::Part& part);
   Status run_units(size_t n);
   void finish_step();
@@ -122,6 +124,7 @@ class Requests {
   Round round_;
   OpenStep open_;
   int32_t n_rows_ = 0;              // of the step at hand
+  int32_t n_prompt_rows_ = 0;       // of these, those that are no drawn tokens of before
   std::vector<Request*> stepping_;  // that have a part in it
   std::vector<Request*> drawing_;   // of the samples
   std::vector<Draw> draws_;
@@ -129,6 +132,7 @@ class Requests {
   UnitTimes times_;
   int32_t n_drawn_ = 0;             // by the step that has ended
   RequestCounts counts_;
+  const bool keeps_;
 
   std::vector<std::shared_ptr<Session>> left_;  // to be freed without locks
   std::vector<std::shared_ptr<RequestQueue>> to_wake_;

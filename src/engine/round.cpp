@@ -13,8 +13,7 @@ class Planner {
   Planner(std::span<const PlannedRequest> requests, const RoundLimits& limits, int64_t now, Round& out)
       : requests_(requests), limits_(limits), now_(now), out_(out) {
     for (size_t i = 0; i < requests.size(); ++i) (requests[i].state == State::running ? running_ : waiting_).push_back(i);
-    n_free_ = limits.n_blocks;
-    for (const size_t i : running_) n_free_ -= requests[i].n_blocks;
+    n_free_ = limits.n_free;
     std::ranges::sort(running_, [this](size_t a, size_t b) { return is_before(a, b); });
     std::ranges::sort(waiting_, [this](size_t a, size_t b) { return is_before(a, b); });
   }
@@ -56,7 +55,7 @@ class Planner {
     for (auto last = running_.rbegin(); last != running_.rend() && n_room < n; ++last) {
       if (!gives_way(*last, i)) continue;
       gone.push_back(*last);
-      n_room += at(*last).n_blocks;
+      n_room += at(*last).n_blocks - at(*last).n_shared;
     }
     if (n_room < n) return false;
     for (const size_t other : gone) {
@@ -72,6 +71,7 @@ class Planner {
   // is not counted among its own.
   bool gives_way(size_t other, size_t i) const {
     if (other == i || at(other).state != State::running || at(other).n_blocks == 0) return false;
+    if (at(other).is_unread) return !at(i).is_unread;  // it would hold up all others for as long as nobody polls
     return at(other).n_drawn >= limits_.min_drawn && is_below(other, i);
   }
   // Levels as they were submitted, so that those who gained by waiting do not put out their equals, who would then wait and put out them; at the
@@ -109,7 +109,7 @@ class Planner {
   bool make_place(size_t i) {
     for (auto last = running_.rbegin(); last != running_.rend(); ++last) {
       if (!gives_way(*last, i)) continue;
-      n_free_ += at(*last).n_blocks;
+      n_free_ += at(*last).n_blocks - at(*last).n_shared;
       out_.put_out.push_back(*last);
       std::erase_if(out_.parts, [&](const Round::Part& part) { return part.request == *last; });
       running_.erase(std::next(last).base());

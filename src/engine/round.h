@@ -23,8 +23,9 @@ struct PlannedRequest {
   int32_t n_tokens = 0;            // of the sequence so far: those that are not cached are computed before it draws
   int32_t n_most = INT32_MAX;      // that it can ever have
   int32_t n_blocks = 0;            // that it has: since it began those of its prompt and of min_drawn tokens
+  int32_t n_shared = 0;            // of these, that do not become free when it gives way
   int32_t n_drawn = 0;             // since it began or came back
-  bool is_unread = false;          // nobody has polled what it drew: it draws no more, and may be put out like any other
+  bool is_unread = false;          // nobody has polled what it drew: it draws no more, and gives way to all others
 };
 
 struct RoundLimits {
@@ -32,7 +33,8 @@ struct RoundLimits {
   int32_t max_step_tokens = 0;
   int32_t max_prompt_tokens = 0; // of prompts, in a step: what is left of the time that a step may take
   int32_t block_tokens = 0;
-  int32_t n_blocks = 0;          // of the pool, those of running requests included
+  int32_t n_blocks = 0;          // that one request can come to have
+  int32_t n_free = 0;            // that nobody uses
   int64_t age = 250'000;         // a waiting request rises by a level in this time
   int32_t min_drawn = 16;        // tokens that a request draws before it is put out again
 };

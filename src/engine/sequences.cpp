@@ -44,6 +44,17 @@ Status Sequences::reserve(Sequence& sequence, int32_t n_positions, int32_t n_at_
   return status;
 }
 
+int32_t Sequences::find_computed(Sequence& sequence) {
+  if (sequence.tokens.empty()) return 0;
+  sequence.n_computed = kv_.take(std::span(sequence.tokens).first(sequence.tokens.size() - 1), sequence.kv);
+  note_peak();
+  return sequence.n_computed;
+}
+
+void Sequences::keep_computed(const Sequence& sequence) {
+  kv_.keep(std::span(sequence.tokens).first(static_cast<size_t>(sequence.n_computed)), sequence.kv);
+}
+
 Status Sequences::reserve_more(Sequence& sequence, int32_t end, int32_t n_at_once) {
   if (std::ranges::none_of(sequence.kv, [](const KvHolding& holding) { return holding.n_held > 0; })) return {};
   const int32_t nothing = kv_blocks_for(backend_.config().n_context) * kKvBlockTokens;  // no block is written

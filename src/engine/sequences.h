@@ -28,6 +28,9 @@ class Sequences {
   Status reserve(Sequence& sequence, int32_t n_positions, int32_t n_at_once);
   // The blocks of positions up to `end`, for a generation that has reserved some. What it has stays; shared blocks are not copied.
   Status reserve_more(Sequence& sequence, int32_t end, int32_t n_at_once);
+  // An empty cache's sequence begins with what is found of its tokens, but the last: how many. What it has computed is found by others from now on.
+  int32_t find_computed(Sequence& sequence);
+  void keep_computed(const Sequence& sequence);
   void hold(Sequence& sequence) { kv_.hold(sequence.kv); }
   void let_go(Sequence& sequence) { kv_.let_go(sequence.kv); }
   void cover(Sequence& sequence, int32_t end) { kv_.cover(sequence.kv, end); }

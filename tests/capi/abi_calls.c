@@ -4,6 +4,8 @@
 // GPU. Without a model, what needs one is called with NULL only and the program exits with 77, as it does without a GPU
 // that is asked for.
 #include "tests/capi/abi_checks.h"
+#include "tests/capi/abi_null_handles.h"
+#include "tests/capi/abi_requests.h"
 #include "tests/capi/abi_texts.h"
 #include "tests/support/needs_gpu.h"
 
@@ -155,60 +157,6 @@ static void test_convert(const char* model) {
 }
 
 // What every function says to a missing handle.
-static void test_null_handles(void) {
-  inlay_engine_info engine_info = {0};
-  inlay_token_info token_info = {0};
-  inlay_session_info session_info = {0};
-  inlay_stats stats = {0};
-  inlay_event event;
-  inlay_session* session = (inlay_session*)&err;
-  inlay_session* none[1] = {NULL};
-  const int32_t token = 0;
-  int32_t left = 0;
-  uint64_t cursor = 0;
-  size_t n = 0;
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_engine_get_info)(NULL, &engine_info, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_meta_count)(NULL, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_meta_key)(NULL, 0, NULL, 0, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_meta_value)(NULL, "k", SIZE_MAX, NULL, 0, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_tokenize)(NULL, "x", SIZE_MAX, 0, NULL, 0, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_detokenize)(NULL, &token, 1, 0, NULL, 0, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_token_get_info)(NULL, 0, &token_info, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_render)(NULL, "[]", SIZE_MAX, NULL, NULL, 0, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_tokenize)(NULL, "[]", SIZE_MAX, NULL, NULL, 0, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_create)(NULL, NULL, &session, &err));
-  CHECK(session == NULL);
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_get_info)(NULL, &session_info, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_prefill)(NULL, &token, 1, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_decode_step)(NULL, 1, &event, sizeof event, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_decode_step)(none, 1, &event, sizeof event, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_decode_slice)(none, 1, 1, &event, sizeof event, &left, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_decode_abandon)(none, 1, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_take_text)(NULL, NULL, 0, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_fork)(NULL, &session, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_truncate)(NULL, 0, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_shift)(NULL, 0, 0, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_accept)(NULL, &token, 1, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_get_tokens)(NULL, 0, NULL, 0, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_sampler)(NULL, NULL, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_stop)(NULL, NULL, 0, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_stop_tokens)(NULL, NULL, 0, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_max_tokens)(NULL, 1, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_copy_logits)(NULL, NULL, 0, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_view_logits)(NULL, NULL, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_engine_get_stats)(NULL, &stats, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_plan_text)(NULL, NULL, 0, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_log_read)(NULL, &cursor, NULL, NULL, 0, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_profile_step)(NULL, NULL, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_profile_text)(NULL, 0, NULL, 0, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_compare_text)(NULL, NULL, &token, 1, 0, NULL, NULL, 0, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_embed)(NULL, NULL, 0, sizeof(inlay_embed_input), NULL, NULL, 0, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_score)(NULL, NULL, &token, 1, NULL, 0, NULL, NULL, 0, NULL, 0, &err));
-  CALL(inlay_session_cancel)(NULL);
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_cancel_generation)(NULL, 1, &err));
-  CALL(inlay_session_free)(NULL);
-  CALL(inlay_free)(NULL);
-}
 
 static void test_engine(const inlay_engine* engine, int32_t n_vocab) {
   size_t n = 0;
@@ -638,6 +586,7 @@ static void test_with_model(const char* model) {
   test_embeddings(engine, info.n_vocab);
   test_scores(engine, info.n_vocab);
   test_session(engine, info.n_vocab);
+  test_requests(engine);
   CALL(inlay_free)(engine);
 }
 

@@ -12,7 +12,7 @@
 #include <set>
 #include <sstream>
 
-#include "tests/capi/effects_sampler.h"
+#include "tests/capi/effects_requests.h"
 
 namespace inlay::test {
 namespace {
@@ -593,6 +593,7 @@ std::vector<EffectRow> table() {
        }, "does not write it as it is"},
   };
   std::ranges::copy(sampler_rows(), std::back_inserter(rows));
+  std::ranges::copy(request_effect_rows(), std::back_inserter(rows));
   return rows;
 }
 

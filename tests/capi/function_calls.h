@@ -202,6 +202,12 @@ inline std::string rendered(const World& world, const char* form) {
   });
 }
 
+}  // namespace inlay::test
+
+#include "tests/capi/request_calls.h"
+
+namespace inlay::test {
+
 // ---- the table
 
 struct Row {
@@ -211,7 +217,7 @@ struct Row {
 };
 
 inline std::vector<Row> table() {
-  return {
+  std::vector<Row> rows = {
       {"inlay_load", [](const World&) {
          std::string out;
          // A file of each kind of block, and weights that change their type while they are loaded.
@@ -590,6 +596,8 @@ inline std::vector<Row> table() {
          });
        }},
   };
+  std::ranges::move(request_rows<Row, World>(), std::back_inserter(rows));
+  return rows;
 }
 
 // What every row gives with a host's settings.

@@ -71,16 +71,16 @@ class EngineRequests : public test::EngineSessions {
     }
   }
   size_t poll_once(size_t n_events, size_t n_tokens, size_t n_text) {
-    std::vector<int32_t> tokens(n_tokens);
-    std::vector<float> logprobs(n_tokens);
+    std::vector<TokenLogprob> tokens(n_tokens);
     std::string text(n_text, '\0');
-    const auto polled = queue_->poll({.n_events = n_events, .tokens = tokens, .logprobs = logprobs, .text = text}, [&](size_t, const RequestEvent& event) {
+    const auto polled = queue_->poll({.n_events = n_events, .tokens = tokens, .text = text}, [&](size_t, const RequestEvent& event) {
       EXPECT_EQ(event.sequence, ++n_events_);
       Collected& own = collected_[event.request];
       EXPECT_EQ(own.n_ends, 0) << "an event behind the end";
-      const auto first = static_cast<std::ptrdiff_t>(event.first_token), n = static_cast<std::ptrdiff_t>(event.n_tokens);
-      own.tokens.insert(own.tokens.end(), tokens.begin() + first, tokens.begin() + first + n);
-      own.logprobs.insert(own.logprobs.end(), logprobs.begin() + first, logprobs.begin() + first + n);
+      for (const TokenLogprob& token : std::span(tokens).subspan(event.first_token, event.n_tokens)) {
+        own.tokens.push_back(token.token);
+        own.logprobs.push_back(token.logprob);
+      }
       (event.is_end ? own.message : own.text) += text.substr(event.text, event.n_text);
       if (event.is_end) own.end = event.end, ++own.n_ends;
     });
@@ -156,7 +156,7 @@ TEST_P(EngineRequests, OneComesToWhatASessionComesTo) {
 // Arrivals, cancels, priorities and a pool of a quarter of the need, from a seed; whole steps and units.
 TEST_P(EngineRequests, EachComesToWhatItComesToAlone) {
   const auto other = load({.n_context = 128, .max_sessions = 1, .n_threads = 2, .prefill_chunk = 32});
-  uint64_t n_put_out = 0;
+  uint64_t n_put_out = 0, n_again = 0, n_all = 0;
   for (uint32_t seed = 0; seed < 24; ++seed) {
     const bool small = seed % 2 == 1;
     const int64_t budget = seed % 3 == 2 ? 300 : 0;
@@ -205,10 +205,14 @@ TEST_P(EngineRequests, EachComesToWhatItComesToAlone) {
       expect_as_alone(own, alone(*other, job.prompt, job.options), what);
     }
     n_put_out += engine_->requests().counts().n_put_out;
+    n_again += engine_->requests().counts().n_computed_again;
+    n_all += engine_->stats().n_prefill_tokens + engine_->stats().n_decode_tokens;
     EXPECT_EQ(engine_->stats().n_kv_blocks_used, 0) << seed;
     EXPECT_EQ(engine_->stats().n_sessions, 0) << seed;
   }
   EXPECT_GT(n_put_out, 20u);
+  std::printf("%llu put out, %llu of %llu tokens computed again\n", static_cast<unsigned long long>(n_put_out),
+              static_cast<unsigned long long>(n_again), static_cast<unsigned long long>(n_all));
 }
 
 // What can be wrong is refused when it is submitted, in words that name it.
@@ -361,11 +365,10 @@ TEST_P(EngineRequests, TheEnginesThreadServesAll) {
         for (bool ended = false; !ended;) {
           const auto woken = queue->wait(10'000'000);
           if (!woken.ok() || !*woken) return;
-          std::vector<int32_t> room(8);
+          std::vector<TokenLogprob> room(8);
           std::string text(64, '\0');
           const auto polled = queue->poll({.n_events = 4, .tokens = room, .text = text}, [&](size_t, const RequestEvent& event) {
-            got.insert(got.end(), room.begin() + static_cast<std::ptrdiff_t>(event.first_token),
-                       room.begin() + static_cast<std::ptrdiff_t>(event.first_token + event.n_tokens));
+            for (const TokenLogprob& token : std::span(room).subspan(event.first_token, event.n_tokens)) got.push_back(token.token);
             ended = event.is_end;
           });
           if (!polled.ok()) return;
@@ -400,6 +403,51 @@ TEST_P(EngineRequests, EndsWithTheEngine) {
   EXPECT_GE(n_woken, 1);
   uint64_t none = 0;
   EXPECT_EQ(engine_->requests().submit(queue_, prompt(5), plain(1), none).code, Code::invalid_state);
+}
+
+// 4 requests with a common beginning of 96 tokens, all at once: it is computed once. Again: not at all.
+TEST_P(EngineRequests, ACommonBeginningIsComputedOnce) {
+  const auto other = load({.n_context = 128, .max_sessions = 1, .n_threads = 2, .prefill_chunk = 32});
+  for (const bool cached : {true, false}) {
+    load_with({.n_context = 128, .max_sessions = 4, .n_threads = 2, .prefill_chunk = 32, .no_prefix_cache = !cached});
+    n_events_ = 0;
+    collected_.clear();
+    std::vector<std::vector<int32_t>> prompts;
+    for (int32_t i = 0; i < 4; ++i) {
+      prompts.push_back(prompt(96));
+      for (int32_t k = 0; k < 10; ++k) prompts.back().push_back(100 + 20 * i + k);
+    }
+    std::vector<uint64_t> ids;
+    for (const auto& tokens : prompts) ids.push_back(submit(tokens));
+    run_all();
+    const auto n_prompt = engine_->stats().n_prefill_tokens;
+    EXPECT_EQ(n_prompt, cached ? 96u + 4 * 10 : 4u * 106);
+    for (size_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(collected_[ids[i]].end.n_cached, cached && i > 0 ? 96 : 0) << i;
+      expect_as_alone(collected_[ids[i]], alone(*other, prompts[i], plain(12).session), std::to_string(i));
+    }
+    const uint64_t again = submit(prompts[2]);
+    run_all();
+    EXPECT_EQ(engine_->stats().n_prefill_tokens - n_prompt, cached ? 10u : 106u);
+    expect_as_alone(collected_[again], alone(*other, prompts[2], plain(12).session), "again");
+    EXPECT_EQ(engine_->stats().n_kv_blocks_used, 0) << "what is only kept is not used";
+  }
+}
+
+// A conversation that sends all of it each time computes what is new, and a part of a block.
+TEST_P(EngineRequests, AConversationThatGrowsComputesWhatIsNew) {
+  std::vector<int32_t> tokens = prompt(20);
+  uint64_t n_computed = 0;
+  for (int turn = 0; turn < 4; ++turn) {
+    const uint64_t id = submit(tokens, plain(10));
+    run_all();
+    const RequestEnd& end = collected_[id].end;
+    EXPECT_EQ(end.n_cached, turn == 0 ? 0 : (end.n_prompt - 6) / 32 * 32) << turn;
+    n_computed += static_cast<uint64_t>(end.n_prompt - end.n_cached);
+    tokens.insert(tokens.end(), collected_[id].tokens.begin(), collected_[id].tokens.end());
+    for (int32_t k = 0; k < 5; ++k) tokens.push_back(200 + turn * 5 + k);
+  }
+  EXPECT_LT(n_computed, 20u + 3 * (5 + 32));
 }
 
 }  // namespace

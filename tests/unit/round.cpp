@@ -46,6 +46,7 @@ class World {
     if (jobs_.empty()) return false;
     std::vector<PlannedRequest> views;
     for (const Job& job : jobs_) views.push_back(job.view);
+    limits_.n_free = limits_.n_blocks - n_used();
     Round round, again;
     plan_round(views, limits_, now_, round);
     plan_round(views, limits_, now_, again);
@@ -152,7 +153,7 @@ class World {
 };
 
 RoundLimits usual() {
-  return {.max_sequences = 8, .max_step_tokens = 256, .max_prompt_tokens = 192, .block_tokens = kBlock, .n_blocks = 200};
+  return {.max_sequences = 8, .max_step_tokens = 256, .max_prompt_tokens = 192, .block_tokens = kBlock, .n_blocks = 200, .n_free = 200};
 }
 
 TEST(Round, RandomSchedulesKeepTheRulesAndEnd) {
@@ -270,6 +271,37 @@ TEST(Round, WhoIsUnreadDrawsNothingAndLosesNothing) {
   requests[0].is_unread = false;
   plan_round(requests, limits, 100, round);
   EXPECT_EQ(round.parts.size(), 2u) << "negative control";
+}
+
+// Also to one of a lower level, and before it has drawn its tokens: nobody knows when it is polled.
+TEST(Round, WhoIsUnreadGivesWay) {
+  RoundLimits limits = usual();
+  limits.max_sequences = 1;
+  std::vector<PlannedRequest> requests(2);
+  requests[0] = {.state = State::running, .priority = 5, .n_cached = 20, .n_tokens = 21, .n_blocks = 2, .n_drawn = 1, .is_unread = true};
+  requests[1] = {.priority = 0, .submitted = 1, .n_tokens = 10};
+  Round round;
+  plan_round(requests, limits, 100, round);
+  EXPECT_EQ(round.put_out, std::vector<size_t>{0});
+  EXPECT_EQ(round.begun, std::vector<size_t>{1});
+  requests[0].is_unread = false;
+  plan_round(requests, limits, 100, round);
+  EXPECT_TRUE(round.put_out.empty()) << "negative control";
+}
+
+// Blocks that others use as well do not become free.
+TEST(Round, SharedBlocksMakeNoRoom) {
+  RoundLimits limits = usual();
+  limits.n_free = 0;
+  std::vector<PlannedRequest> requests(2);
+  requests[0] = {.state = State::running, .priority = 1, .n_cached = 100, .n_tokens = 101, .n_blocks = 9, .n_drawn = 20};
+  requests[1] = {.priority = 7, .submitted = 1, .n_tokens = 100};  // wants 8 blocks
+  Round round;
+  plan_round(requests, limits, 100, round);
+  EXPECT_EQ(round.begun, std::vector<size_t>{1});
+  requests[0].n_shared = 3;
+  plan_round(requests, limits, 100, round);
+  EXPECT_TRUE(round.begun.empty() && round.put_out.empty());
 }
 
 TEST(Round, AtOneLevelTheNearerDeadlineComesFirst) {

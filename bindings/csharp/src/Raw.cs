@@ -45,6 +45,8 @@ namespace Inlay
         SessionLimit = 16,
         /// <summary>The object cannot do this now, as when a session has finished.</summary>
         InvalidState = 17,
+        /// <summary>The queue holds as many requests as it was made for; poll, then try again.</summary>
+        QueueFull = 18,
     }
 
     /// <summary>Where a model runs.</summary>
@@ -103,13 +105,17 @@ namespace Inlay
         StopString = 2,
         /// <summary>max_tokens tokens were drawn, accepted ones included.</summary>
         MaxTokens = 3,
-        /// <summary>inlay_session_cancel asked for it.</summary>
+        /// <summary>inlay_session_cancel or inlay_request_cancel asked for it, or the engine was freed.</summary>
         Cancelled = 4,
         /// <summary>A stop token was drawn; it is the event's token and in the sequence, but not in the text.</summary>
         StopToken = 5,
         /// <summary>The context has no room for another token. The event's token is the last one; -1 where a prompt has
         /// filled the context.</summary>
         ContextFull = 6,
+        /// <summary>The request's time was over. Requests alone end so.</summary>
+        Timeout = 7,
+        /// <summary>The request failed: the event's status says how. Requests alone end so.</summary>
+        Error = 8,
     }
 
     /// <summary>What happened to a session in one step.</summary>
@@ -357,6 +363,52 @@ namespace Inlay
         /// put another prompt there: the metadata inlay.embedding.prompt.NAME have all prompts of the model.</summary>
         NoPrompt = 2,
     }
+
+    /// <summary>What is to become of a request's prompt. Later minors have more.</summary>
+    public enum RequestKind : int
+    {
+        /// <summary>Tokens are drawn behind it.</summary>
+        Generate = 0,
+    }
+
+    /// <summary>What became of a request. A kind that a program does not know is to be passed over.</summary>
+    public enum RequestEventKind : int
+    {
+        /// <summary>Tokens, text or both.</summary>
+        Tokens = 1,
+        /// <summary>The last event of the request: each has exactly one.</summary>
+        End = 2,
+    }
+
+    /// <summary>What a handle to wait for is to the system.</summary>
+    public enum WaitKind : int
+    {
+        /// <summary>A file descriptor of eventfd, for poll, epoll and io_uring: readable while there is something to
+        /// poll.</summary>
+        Eventfd = 1,
+        /// <summary>A HANDLE for WaitForMultipleObjects: signalled while there is something to poll.</summary>
+        WindowsEvent = 2,
+    }
+
+    /// <summary>How inlay_run computes.</summary>
+    [Flags]
+    public enum RunFlags : uint
+    {
+        /// <summary>None of them.</summary>
+        None = 0,
+        /// <summary>One step at most: each request that draws gets one token.</summary>
+        OneStep = 1,
+    }
+
+    /// <summary>What inlay_run has left.</summary>
+    [Flags]
+    public enum RunInfoFlags : uint
+    {
+        /// <summary>None of them.</summary>
+        None = 0,
+        /// <summary>Another call at once would compute.</summary>
+        HasWork = 1,
+    }
 }
 
 namespace Inlay.Raw
@@ -391,6 +443,14 @@ namespace Inlay.Raw
     /// <param name="n">How many; never past the end.</param>
     [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
     public unsafe delegate int inlay_read_fn(IntPtr user, ulong offset, void* into, ulong n);
+
+    /// <summary>Told that a queue has something to poll which had nothing before. Called on whatever thread brought that
+    /// about, an engine's own among them, with the host's floating-point settings; must not call the library, and should do
+    /// no more than wake somebody. It must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception
+    /// ends the process.</summary>
+    /// <param name="user">As given with the callback.</param>
+    [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+    public unsafe delegate void inlay_wake_fn(IntPtr user);
 
     /// <summary>What went wrong. Owned by the caller, needs no initialisation; every call that takes it writes it, also on
     /// success.</summary>
@@ -1017,6 +1077,161 @@ namespace Inlay.Raw
         public UIntPtr n_values;
     }
 
+    /// <summary>What a queue holds. Zero means default for every field.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_queue_params
+    {
+        /// <summary>sizeof(inlay_queue_params). [bytes]</summary>
+        public uint struct_size;
+        /// <summary>0. [default 0]</summary>
+        public uint reserved;
+        /// <summary>Requests that were submitted and whose ends were not polled: one more is QUEUE_FULL. [0 to 1048576,
+        /// default 1024]</summary>
+        public int max_requests;
+        /// <summary>A request of which as many tokens wait to be polled rests until some are. It loses nothing, and holds
+        /// no other up. [tokens, 0 to 1048576, default 256]</summary>
+        public int unread_tokens;
+        /// <summary>Called when there comes something to poll; never after inlay_queue_free has returned. [default
+        /// none]</summary>
+        public IntPtr wake;
+        /// <summary>Given to wake; unused without it. [default NULL]</summary>
+        public IntPtr wake_user;
+    }
+
+    /// <summary>A prompt and what is to become of it. One of tokens, text and conversation is given. Zero means default for
+    /// every other field. Nothing of it is used after inlay_submit.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_request
+    {
+        /// <summary>sizeof(inlay_request). [bytes]</summary>
+        public uint struct_size;
+        /// <summary>What is to become of the prompt. [default GENERATE]</summary>
+        public RequestKind kind;
+        /// <summary>The prompt as token ids, at least 1. [default NULL: not given]</summary>
+        public int* tokens;
+        /// <summary>Their number. [tokens, 0 or more, default 0]</summary>
+        public UIntPtr n_tokens;
+        /// <summary>The prompt as a text, which becomes tokens as by inlay_tokenize without flags. [default NULL: not
+        /// given]</summary>
+        public byte* text;
+        /// <summary>Its length, or SIZE_MAX if a zero ends it. [bytes, 0 or more, default 0]</summary>
+        public UIntPtr text_len;
+        /// <summary>The prompt as a conversation, as inlay_chat_tokenize takes it. [default NULL: not given]</summary>
+        public byte* conversation;
+        /// <summary>Its length, or SIZE_MAX if a zero ends it. [bytes, 0 or more, default 0]</summary>
+        public UIntPtr conversation_len;
+        /// <summary>How the conversation is written; unused without one. [default NULL: ADD_GENERATION_PROMPT]</summary>
+        public inlay_chat_params* chat;
+        /// <summary>How tokens are drawn and what ends the request. RESERVE changes nothing. [default NULL: all
+        /// defaults]</summary>
+        public inlay_session_params* session;
+        /// <summary>Who has more comes first. A request that waits rises by one every 250 ms, so that it waits at most 1.75
+        /// s for those above it that came later. [0 to 7, default 0]</summary>
+        public int priority;
+        /// <summary>0. [default 0]</summary>
+        public uint reserved;
+        /// <summary>From now on. Among waiting requests of one priority the earliest comes first; it is no promise.
+        /// [microseconds, 0 or more, default 0: none]</summary>
+        public ulong deadline_us;
+        /// <summary>From now on. Then the request ends with TIMEOUT, and keeps its text so far. [microseconds, 0 or more,
+        /// default 0: none]</summary>
+        public ulong timeout_us;
+        /// <summary>Comes back in each event. [any number, default 0]</summary>
+        public ulong user;
+    }
+
+    /// <summary>What became of a request since its last event. Arrays of events come with a stride,
+    /// sizeof(inlay_request_event) as the caller knows it.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_request_event
+    {
+        /// <summary>Number that inlay_submit gave.</summary>
+        public ulong request;
+        /// <summary>1 for the first event that was polled from the queue, then one more for each.</summary>
+        public ulong sequence;
+        /// <summary>Of the request.</summary>
+        public ulong user;
+        /// <summary>What it is.</summary>
+        public RequestEventKind kind;
+        /// <summary>Tokens of this event: tokens[first_token] to tokens[first_token + n_tokens - 1] of the call.
+        /// [tokens]</summary>
+        public int n_tokens;
+        /// <summary>See n_tokens.</summary>
+        public UIntPtr first_token;
+        /// <summary>Where this event's text begins in the call's text. [bytes]</summary>
+        public UIntPtr text;
+        /// <summary>Its length: whole characters, not ended by a zero. What may begin a stop string is held back until that
+        /// is clear. With END and reason ERROR it is the error's message. [bytes]</summary>
+        public UIntPtr text_bytes;
+        /// <summary>With END: why. Else NONE.</summary>
+        public FinishReason finish_reason;
+        /// <summary>With END and reason ERROR: what failed. Else OK.</summary>
+        public Status status;
+        /// <summary>With END: tokens of the prompt. [tokens]</summary>
+        public int n_prompt;
+        /// <summary>With END: those of them that were not computed for this request. [tokens]</summary>
+        public int n_cached;
+        /// <summary>With END: tokens that were drawn. [tokens]</summary>
+        public int n_drawn;
+        /// <summary>0.</summary>
+        public int reserved;
+        /// <summary>With END: from its submission until it began. [microseconds]</summary>
+        public ulong queued_us;
+        /// <summary>With END: from there to its first token. [microseconds]</summary>
+        public ulong prompt_us;
+        /// <summary>With END: from there to its end. [microseconds]</summary>
+        public ulong decode_us;
+    }
+
+    /// <summary>How long inlay_run may compute. Zero means default for every field.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_run_params
+    {
+        /// <summary>sizeof(inlay_run_params). [bytes]</summary>
+        public uint struct_size;
+        /// <summary>Others than the named ones are refused. [default 0]</summary>
+        public RunFlags flags;
+        /// <summary>The call begins no part of a step that it does not expect to end within this time, by what parts like
+        /// it have taken, but the first, so that requests go on with any budget. [microseconds, 0 or more, default 0: until
+        /// no request can go on]</summary>
+        public ulong budget_us;
+        /// <summary>Bounds what prompts add to a step, and so the time from one token to the next of those that draw.
+        /// [microseconds, 0 or more, default 0: no bound]</summary>
+        public ulong max_step_us;
+    }
+
+    /// <summary>What a call of inlay_run came to.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_run_info
+    {
+        /// <summary>sizeof(inlay_run_info), set by the caller. [bytes]</summary>
+        public uint struct_size;
+        /// <summary>What is left.</summary>
+        public RunInfoFlags flags;
+        /// <summary>Tokens that were drawn. [tokens]</summary>
+        public int n_tokens;
+        /// <summary>Requests of the engine that have not ended.</summary>
+        public int n_requests;
+    }
+
+    /// <summary>How an engine's own thread computes. Zero means default for every field.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_thread_params
+    {
+        /// <summary>sizeof(inlay_thread_params). [bytes]</summary>
+        public uint struct_size;
+        /// <summary>0. [default 0]</summary>
+        public uint reserved;
+        /// <summary>It computes for at most this long in each period, as far as that can be foretold. [microseconds, 0 or
+        /// more, default 0: all the time]</summary>
+        public ulong busy_us;
+        /// <summary>Of at least busy_us; both are set or neither. [microseconds, 0 or more, default 0: all the
+        /// time]</summary>
+        public ulong period_us;
+        /// <summary>As in inlay_run_params. [microseconds, 0 or more, default 0: no bound]</summary>
+        public ulong max_step_us;
+    }
+
     /// <summary>One model's weights on one device, with the KV pool and the statistics of its sessions. Freed with
     /// inlay_free, when nobody uses it any more.</summary>
     public sealed class EngineHandle : SafeHandle
@@ -1062,13 +1277,34 @@ namespace Inlay.Raw
         }
     }
 
+    /// <summary>Where a part of a program submits requests to an engine, and collects what becomes of them. It keeps no
+    /// engine alive and may outlive it. Freed with inlay_queue_free, when nobody uses it any more.</summary>
+    public sealed class QueueHandle : SafeHandle
+    {
+        private readonly Api _api;
+
+        internal QueueHandle(Api api) : base(IntPtr.Zero, true) { _api = api; }
+
+        /// <inheritdoc/>
+        public override bool IsInvalid { get { return handle == IntPtr.Zero; } }
+
+        internal void Set(IntPtr value) { SetHandle(value); }
+
+        /// <inheritdoc/>
+        protected override bool ReleaseHandle()
+        {
+            _api.inlay_queue_free(handle);
+            return true;
+        }
+    }
+
     /// <summary>The functions of a loaded library, under their C names. <see cref="Inlay.Library"/> makes it.</summary>
     public sealed unsafe class Api
     {
         /// <summary>The ABI that this file was generated from.</summary>
         public const int AbiMajor = 1;
         /// <inheritdoc cref="AbiMajor"/>
-        public const int AbiMinor = 2;
+        public const int AbiMinor = 3;
         /// <summary>Most alternatives that one event can report.</summary>
         public const int INLAY_MAX_LOGPROBS = 20;
         /// <summary>Bytes of text that one event can carry; the rest is had with inlay_session_take_text.</summary>
@@ -1131,6 +1367,15 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, UIntPtr, inlay_error*, Status> _inlay_session_shift;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_session_accept;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, int*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_session_get_tokens;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_queue_params*, IntPtr*, inlay_error*, Status> _inlay_queue_create;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, void> _inlay_queue_free;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_request*, ulong*, inlay_error*, Status> _inlay_submit;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, ulong, inlay_error*, Status> _inlay_request_cancel;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_request_event*, UIntPtr, UIntPtr, inlay_token_logprob*, UIntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_poll;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, long, int*, inlay_error*, Status> _inlay_wait;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, WaitKind*, long*, inlay_error*, Status> _inlay_queue_get_handle;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_run_params*, inlay_run_info*, inlay_error*, Status> _inlay_run;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_thread_params*, inlay_error*, Status> _inlay_engine_set_thread;
 
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
@@ -1185,6 +1430,15 @@ namespace Inlay.Raw
             _inlay_session_shift = (delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, UIntPtr, inlay_error*, Status>)find("inlay_session_shift", 2);
             _inlay_session_accept = (delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_session_accept", 2);
             _inlay_session_get_tokens = (delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, int*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_session_get_tokens", 2);
+            _inlay_queue_create = (delegate* unmanaged[Cdecl]<IntPtr, inlay_queue_params*, IntPtr*, inlay_error*, Status>)find("inlay_queue_create", 3);
+            _inlay_queue_free = (delegate* unmanaged[Cdecl]<IntPtr, void>)find("inlay_queue_free", 3);
+            _inlay_submit = (delegate* unmanaged[Cdecl]<IntPtr, inlay_request*, ulong*, inlay_error*, Status>)find("inlay_submit", 3);
+            _inlay_request_cancel = (delegate* unmanaged[Cdecl]<IntPtr, ulong, inlay_error*, Status>)find("inlay_request_cancel", 3);
+            _inlay_poll = (delegate* unmanaged[Cdecl]<IntPtr, inlay_request_event*, UIntPtr, UIntPtr, inlay_token_logprob*, UIntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_poll", 3);
+            _inlay_wait = (delegate* unmanaged[Cdecl]<IntPtr, long, int*, inlay_error*, Status>)find("inlay_wait", 3);
+            _inlay_queue_get_handle = (delegate* unmanaged[Cdecl]<IntPtr, WaitKind*, long*, inlay_error*, Status>)find("inlay_queue_get_handle", 3);
+            _inlay_run = (delegate* unmanaged[Cdecl]<IntPtr, inlay_run_params*, inlay_run_info*, inlay_error*, Status>)find("inlay_run", 3);
+            _inlay_engine_set_thread = (delegate* unmanaged[Cdecl]<IntPtr, inlay_thread_params*, inlay_error*, Status>)find("inlay_engine_set_thread", 3);
         }
 #else
         private static class Signature
@@ -1289,6 +1543,24 @@ namespace Inlay.Raw
             internal delegate Status inlay_session_accept(IntPtr session, int* tokens, UIntPtr n_tokens, UIntPtr* n_accepted, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_session_get_tokens(IntPtr session, UIntPtr first, int* tokens, UIntPtr cap, UIntPtr* n_tokens, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_queue_create(IntPtr engine, inlay_queue_params* @params, IntPtr* queue, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate void inlay_queue_free(IntPtr queue);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_submit(IntPtr queue, inlay_request* request, ulong* request_id, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_request_cancel(IntPtr queue, ulong request_id, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_poll(IntPtr queue, inlay_request_event* events, UIntPtr cap_events, UIntPtr event_stride, inlay_token_logprob* tokens, UIntPtr cap_tokens, byte* text, UIntPtr cap_text, UIntPtr* n_events, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_wait(IntPtr queue, long timeout_us, int* is_ready, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_queue_get_handle(IntPtr queue, WaitKind* kind, long* handle, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_run(IntPtr engine, inlay_run_params* @params, inlay_run_info* info, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_engine_set_thread(IntPtr engine, inlay_thread_params* @params, inlay_error* err);
         }
 
         private readonly Signature.inlay_load _inlay_load;
@@ -1341,6 +1613,15 @@ namespace Inlay.Raw
         private readonly Signature.inlay_session_shift _inlay_session_shift;
         private readonly Signature.inlay_session_accept _inlay_session_accept;
         private readonly Signature.inlay_session_get_tokens _inlay_session_get_tokens;
+        private readonly Signature.inlay_queue_create _inlay_queue_create;
+        private readonly Signature.inlay_queue_free _inlay_queue_free;
+        private readonly Signature.inlay_submit _inlay_submit;
+        private readonly Signature.inlay_request_cancel _inlay_request_cancel;
+        private readonly Signature.inlay_poll _inlay_poll;
+        private readonly Signature.inlay_wait _inlay_wait;
+        private readonly Signature.inlay_queue_get_handle _inlay_queue_get_handle;
+        private readonly Signature.inlay_run _inlay_run;
+        private readonly Signature.inlay_engine_set_thread _inlay_engine_set_thread;
 
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
@@ -1395,6 +1676,15 @@ namespace Inlay.Raw
             _inlay_session_shift = Bind<Signature.inlay_session_shift>(find("inlay_session_shift", 2));
             _inlay_session_accept = Bind<Signature.inlay_session_accept>(find("inlay_session_accept", 2));
             _inlay_session_get_tokens = Bind<Signature.inlay_session_get_tokens>(find("inlay_session_get_tokens", 2));
+            _inlay_queue_create = Bind<Signature.inlay_queue_create>(find("inlay_queue_create", 3));
+            _inlay_queue_free = Bind<Signature.inlay_queue_free>(find("inlay_queue_free", 3));
+            _inlay_submit = Bind<Signature.inlay_submit>(find("inlay_submit", 3));
+            _inlay_request_cancel = Bind<Signature.inlay_request_cancel>(find("inlay_request_cancel", 3));
+            _inlay_poll = Bind<Signature.inlay_poll>(find("inlay_poll", 3));
+            _inlay_wait = Bind<Signature.inlay_wait>(find("inlay_wait", 3));
+            _inlay_queue_get_handle = Bind<Signature.inlay_queue_get_handle>(find("inlay_queue_get_handle", 3));
+            _inlay_run = Bind<Signature.inlay_run>(find("inlay_run", 3));
+            _inlay_engine_set_thread = Bind<Signature.inlay_engine_set_thread>(find("inlay_engine_set_thread", 3));
         }
 
         private static T Bind<T>(IntPtr function) where T : class
@@ -2148,6 +2438,140 @@ namespace Inlay.Raw
         {
             if (_inlay_session_get_tokens == null) return Older.Refuse("inlay_session_get_tokens", "1.2", err);
             return _inlay_session_get_tokens(session, first, tokens, cap, n_tokens, err);
+        }
+
+        /// <summary>Makes a queue of an engine. An engine may have several; none sees what becomes of another's requests.
+        /// All of them share the device.</summary>
+        /// <param name="engine">The engine.</param>
+        /// <param name="params">NULL: all defaults. May be null.</param>
+        /// <param name="queue">The new queue.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: `*queue` is the caller's, to be freed with inlay_queue_free. It
+        /// does not keep the engine alive. On error: `*queue` is NULL. Errors: only the common ones. Since: 1.3.</remarks>
+        public Status inlay_queue_create(IntPtr engine, inlay_queue_params* @params, IntPtr* queue, inlay_error* err)
+        {
+            if (_inlay_queue_create == null) return Older.Refuse("inlay_queue_create", "1.3", err);
+            return _inlay_queue_create(engine, @params, queue, err);
+        }
+
+        /// <summary>Cancels the queue's requests and frees it; nobody is told. Calls that wait for it end with
+        /// INVALID_STATE. NULL is allowed. Not from within the queue's wake function.</summary>
+        /// <param name="queue">The queue. May be null.</param>
+        /// <remarks>Thread: exclusive(queue). Blocks: while the queue's wake function runs on another thread. Ownership:
+        /// The handle is invalid afterwards. Since: 1.3.</remarks>
+        public void inlay_queue_free(IntPtr queue)
+        {
+            if (_inlay_queue_free == null) return;
+            _inlay_queue_free(queue);
+        }
+
+        /// <summary>Hands a request over; inlay_run or the engine's own thread computes it, together with others. What can
+        /// be wrong with it is refused here. Rendering and tokenization happen in this call. The number that it gets is
+        /// never used again, and there is nothing to free.</summary>
+        /// <param name="queue">The queue.</param>
+        /// <param name="request">The request.</param>
+        /// <param name="request_id">Its number, at least 1.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: The request is copied. On error: `*request_id` is 0 and nothing was
+        /// submitted. Errors: UNSUPPORTED, FORMAT, CONTEXT_FULL, KV_FULL, QUEUE_FULL, CANCELLED, INVALID_STATE,
+        /// DEVICE_LOST. Since: 1.3.</remarks>
+        public Status inlay_submit(IntPtr queue, inlay_request* request, ulong* request_id, inlay_error* err)
+        {
+            if (_inlay_submit == null) return Older.Refuse("inlay_submit", "1.3", err);
+            return _inlay_submit(queue, request, request_id, err);
+        }
+
+        /// <summary>Ends a request of the queue: no token is added once this has returned. Those that wait to be polled
+        /// still arrive, then its END. Nothing happens where the number is unknown or its END was there before.</summary>
+        /// <param name="queue">The queue.</param>
+        /// <param name="request_id">Of inlay_submit.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: Nothing has changed. Errors:
+        /// INVALID_STATE. Since: 1.3.</remarks>
+        public Status inlay_request_cancel(IntPtr queue, ulong request_id, inlay_error* err)
+        {
+            if (_inlay_request_cancel == null) return Older.Refuse("inlay_request_cancel", "1.3", err);
+            return _inlay_request_cancel(queue, request_id, err);
+        }
+
+        /// <summary>Collects what became of the queue's requests, as far as there is room; what there is no room for stays.
+        /// A request's events come in order, its END last; nothing is ever lost.</summary>
+        /// <param name="queue">The queue.</param>
+        /// <param name="events">The events.</param>
+        /// <param name="cap_events">Room in events.</param>
+        /// <param name="event_stride">sizeof(inlay_request_event): from one event to the next. [bytes]</param>
+        /// <param name="tokens">The events' tokens. May be null.</param>
+        /// <param name="cap_tokens">Room in tokens. [tokens]</param>
+        /// <param name="text">The events' texts, one behind the other. May be null.</param>
+        /// <param name="cap_text">Room in text. [bytes]</param>
+        /// <param name="n_events">Events that were written; 0 where there are none.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: no room for the next
+        /// event; 1 event, 1 token and 4 bytes of text are room for any. INVALID_STATE: the engine was freed, and all was
+        /// polled. Errors: BUFFER_TOO_SMALL, INVALID_STATE. Since: 1.3.</remarks>
+        public Status inlay_poll(IntPtr queue, inlay_request_event* events, UIntPtr cap_events, UIntPtr event_stride, inlay_token_logprob* tokens, UIntPtr cap_tokens, byte* text, UIntPtr cap_text, UIntPtr* n_events, inlay_error* err)
+        {
+            if (_inlay_poll == null) return Older.Refuse("inlay_poll", "1.3", err);
+            return _inlay_poll(queue, events, cap_events, event_stride, tokens, cap_tokens, text, cap_text, n_events, err);
+        }
+
+        /// <summary>Waits until the queue has something to poll. Refused with INVALID_STATE where nobody would ever wake
+        /// it: the engine has no thread of its own and inlay_run was never called.</summary>
+        /// <param name="queue">The queue.</param>
+        /// <param name="timeout_us">The longest wait; 0 asks only, a negative number waits for ever. [microseconds]</param>
+        /// <param name="is_ready">1: there is something to poll. 0: the time was over.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: until there is something to poll, the time is over, or the queue or its engine is
+        /// freed. Ownership: Nothing is kept. On error: Nothing has changed. Errors: INVALID_STATE. Since: 1.3.</remarks>
+        public Status inlay_wait(IntPtr queue, long timeout_us, int* is_ready, inlay_error* err)
+        {
+            if (_inlay_wait == null) return Older.Refuse("inlay_wait", "1.3", err);
+            return _inlay_wait(queue, timeout_us, is_ready, err);
+        }
+
+        /// <summary>Gives what a loop of the system can wait for: ready while there is something to poll. inlay_poll alone
+        /// makes it unready.</summary>
+        /// <param name="queue">The queue.</param>
+        /// <param name="kind">What it is to the system.</param>
+        /// <param name="handle">A file descriptor, or a HANDLE as a number.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: The handle belongs to the queue and is closed with it; do not read,
+        /// write, set or close it. On error: Nothing has changed. Errors: UNSUPPORTED, IO, INVALID_STATE. Since:
+        /// 1.3.</remarks>
+        public Status inlay_queue_get_handle(IntPtr queue, WaitKind* kind, long* handle, inlay_error* err)
+        {
+            if (_inlay_queue_get_handle == null) return Older.Refuse("inlay_queue_get_handle", "1.3", err);
+            return _inlay_queue_get_handle(queue, kind, handle, err);
+        }
+
+        /// <summary>Computes the engine's requests, of all queues, on the calling thread. A step that the budget cuts goes
+        /// on at the next call; other calls that compute end it first, and fail no more than without it. It draws together
+        /// what requests have to draw and runs prompts in chunks beside that.</summary>
+        /// <param name="engine">The engine.</param>
+        /// <param name="params">NULL: all defaults. May be null.</param>
+        /// <param name="info">What it came to.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: on the device for the budget; waits for other threads' calls that compute on the
+        /// engine. Ownership: Nothing is kept. On error: BUSY: another thread is in it. INVALID_STATE: the engine has a
+        /// thread of its own, or a decode step in slices is pending. Errors: BUSY, INVALID_STATE, DEVICE_LOST. Since:
+        /// 1.3.</remarks>
+        public Status inlay_run(IntPtr engine, inlay_run_params* @params, inlay_run_info* info, inlay_error* err)
+        {
+            if (_inlay_run == null) return Older.Refuse("inlay_run", "1.3", err);
+            return _inlay_run(engine, @params, info, err);
+        }
+
+        /// <summary>Gives the engine a thread of its own that computes its requests, changes how that one computes, or ends
+        /// it. Without any thread the host calls inlay_run. The engine's log may then come from that thread.</summary>
+        /// <param name="engine">The engine.</param>
+        /// <param name="params">NULL: the thread ends. May be null.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: to end the thread: for the step at hand. Ownership: Nothing is kept. On error:
+        /// Nothing has changed. Errors: DEVICE_LOST. Since: 1.3.</remarks>
+        public Status inlay_engine_set_thread(IntPtr engine, inlay_thread_params* @params, inlay_error* err)
+        {
+            if (_inlay_engine_set_thread == null) return Older.Refuse("inlay_engine_set_thread", "1.3", err);
+            return _inlay_engine_set_thread(engine, @params, err);
         }
     }
 }

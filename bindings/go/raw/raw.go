@@ -306,6 +306,58 @@ static inlay_status go_inlay_session_get_tokens(inlay_session* session, size_t f
   if (!api->inlay_session_get_tokens) return inlay_go_missing("inlay_session_get_tokens", err);
   return api->inlay_session_get_tokens(session, first, tokens, cap, n_tokens, err);
 }
+static inlay_status go_inlay_queue_create(const inlay_engine* engine, const inlay_queue_params* params,
+                                          inlay_queue** queue, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_queue_create) return inlay_go_missing("inlay_queue_create", err);
+  return api->inlay_queue_create(engine, params, queue, err);
+}
+static void go_inlay_queue_free(inlay_queue* queue) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_queue_free) return;
+  api->inlay_queue_free(queue);
+}
+static inlay_status go_inlay_submit(const inlay_queue* queue, const inlay_request* request, uint64_t* request_id,
+                                    inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_submit) return inlay_go_missing("inlay_submit", err);
+  return api->inlay_submit(queue, request, request_id, err);
+}
+static inlay_status go_inlay_request_cancel(const inlay_queue* queue, uint64_t request_id, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_request_cancel) return inlay_go_missing("inlay_request_cancel", err);
+  return api->inlay_request_cancel(queue, request_id, err);
+}
+static inlay_status go_inlay_poll(const inlay_queue* queue, inlay_request_event* events, size_t cap_events,
+                                  size_t event_stride, inlay_token_logprob* tokens, size_t cap_tokens, char* text,
+                                  size_t cap_text, size_t* n_events, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_poll) return inlay_go_missing("inlay_poll", err);
+  return api->inlay_poll(queue, events, cap_events, event_stride, tokens, cap_tokens, text, cap_text, n_events, err);
+}
+static inlay_status go_inlay_wait(const inlay_queue* queue, int64_t timeout_us, int32_t* is_ready, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_wait) return inlay_go_missing("inlay_wait", err);
+  return api->inlay_wait(queue, timeout_us, is_ready, err);
+}
+static inlay_status go_inlay_queue_get_handle(const inlay_queue* queue, inlay_wait_kind* kind, int64_t* handle,
+                                              inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_queue_get_handle) return inlay_go_missing("inlay_queue_get_handle", err);
+  return api->inlay_queue_get_handle(queue, kind, handle, err);
+}
+static inlay_status go_inlay_run(const inlay_engine* engine, const inlay_run_params* params, inlay_run_info* info,
+                                 inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_run) return inlay_go_missing("inlay_run", err);
+  return api->inlay_run(engine, params, info, err);
+}
+static inlay_status go_inlay_engine_set_thread(const inlay_engine* engine, const inlay_thread_params* params,
+                                               inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_engine_set_thread) return inlay_go_missing("inlay_engine_set_thread", err);
+  return api->inlay_engine_set_thread(engine, params, err);
+}
 */
 import "C"
 
@@ -314,7 +366,7 @@ import "unsafe"
 // The ABI that this package was generated for.
 const (
 	ABIMajor = 1
-	ABIMinor = 2
+	ABIMinor = 3
 )
 
 // Most alternatives that one event can report.
@@ -375,6 +427,8 @@ const (
 	StatusSessionLimit Status = 16
 	// The object cannot do this now, as when a session has finished.
 	StatusInvalidState Status = 17
+	// The queue holds as many requests as it was made for; poll, then try again.
+	StatusQueueFull Status = 18
 )
 
 // String is the value's name as the C header writes it, without the prefix.
@@ -416,6 +470,8 @@ func (v Status) String() string {
 		return "SESSION_LIMIT"
 	case StatusInvalidState:
 		return "INVALID_STATE"
+	case StatusQueueFull:
+		return "QUEUE_FULL"
 	}
 	return "UNKNOWN"
 }
@@ -535,13 +591,17 @@ const (
 	FinishStopString FinishReason = 2
 	// max_tokens tokens were drawn, accepted ones included.
 	FinishMaxTokens FinishReason = 3
-	// inlay_session_cancel asked for it.
+	// inlay_session_cancel or inlay_request_cancel asked for it, or the engine was freed.
 	FinishCancelled FinishReason = 4
 	// A stop token was drawn; it is the event's token and in the sequence, but not in the text.
 	FinishStopToken FinishReason = 5
 	// The context has no room for another token. The event's token is the last one; -1 where a prompt has filled the
 	// context.
 	FinishContextFull FinishReason = 6
+	// The request's time was over. Requests alone end so.
+	FinishTimeout FinishReason = 7
+	// The request failed: the event's status says how. Requests alone end so.
+	FinishError FinishReason = 8
 )
 
 // String is the value's name as the C header writes it, without the prefix.
@@ -561,6 +621,10 @@ func (v FinishReason) String() string {
 		return "STOP_TOKEN"
 	case FinishContextFull:
 		return "CONTEXT_FULL"
+	case FinishTimeout:
+		return "TIMEOUT"
+	case FinishError:
+		return "ERROR"
 	}
 	return "UNKNOWN"
 }
@@ -929,11 +993,95 @@ const (
 	EmbedNoPrompt EmbedFlags = 2
 )
 
+// What is to become of a request's prompt. Later minors have more.
+type RequestKind int32
+
+// Values of RequestKind.
+const (
+	// Tokens are drawn behind it.
+	RequestGenerate RequestKind = 0
+)
+
+// String is the value's name as the C header writes it, without the prefix.
+func (v RequestKind) String() string {
+	switch v {
+	case RequestGenerate:
+		return "GENERATE"
+	}
+	return "UNKNOWN"
+}
+
+// What became of a request. A kind that a program does not know is to be passed over.
+type RequestEventKind int32
+
+// Values of RequestEventKind.
+const (
+	// Tokens, text or both.
+	RequestEventTokens RequestEventKind = 1
+	// The last event of the request: each has exactly one.
+	RequestEventEnd RequestEventKind = 2
+)
+
+// String is the value's name as the C header writes it, without the prefix.
+func (v RequestEventKind) String() string {
+	switch v {
+	case RequestEventTokens:
+		return "TOKENS"
+	case RequestEventEnd:
+		return "END"
+	}
+	return "UNKNOWN"
+}
+
+// What a handle to wait for is to the system.
+type WaitKind int32
+
+// Values of WaitKind.
+const (
+	// A file descriptor of eventfd, for poll, epoll and io_uring: readable while there is something to poll.
+	WaitEventfd WaitKind = 1
+	// A HANDLE for WaitForMultipleObjects: signalled while there is something to poll.
+	WaitWindowsEvent WaitKind = 2
+)
+
+// String is the value's name as the C header writes it, without the prefix.
+func (v WaitKind) String() string {
+	switch v {
+	case WaitEventfd:
+		return "EVENTFD"
+	case WaitWindowsEvent:
+		return "WINDOWS_EVENT"
+	}
+	return "UNKNOWN"
+}
+
+// How inlay_run computes.
+type RunFlags uint32
+
+// Values of RunFlags.
+const (
+	// One step at most: each request that draws gets one token.
+	RunOneStep RunFlags = 1
+)
+
+// What inlay_run has left.
+type RunInfoFlags uint32
+
+// Values of RunInfoFlags.
+const (
+	// Another call at once would compute.
+	RunInfoHasWork RunInfoFlags = 1
+)
+
 // One model's weights on one device, with the KV pool and the statistics of its sessions.
 type Engine struct{ _ [0]byte }
 
 // One token sequence of an engine, which it keeps alive.
 type Session struct{ _ [0]byte }
+
+// Where a part of a program submits requests to an engine, and collects what becomes of them. It keeps no engine
+// alive and may outlive it.
+type Queue struct{ _ [0]byte }
 
 // Receives one log message. Called on the thread of the call that caused it, and on a thread of the engine only where
 // the host asked for such a thread, with the host's floating-point settings; must not call the library. It must not
@@ -956,6 +1104,14 @@ type ProgressFn unsafe.Pointer
 //
 // It is the address of a C function.
 type ReadFn unsafe.Pointer
+
+// Told that a queue has something to poll which had nothing before. Called on whatever thread brought that about, an
+// engine's own among them, with the host's floating-point settings; must not call the library, and should do no more
+// than wake somebody. It must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the
+// process.
+//
+// It is the address of a C function.
+type WakeFn unsafe.Pointer
 
 // What went wrong. Owned by the caller, needs no initialisation; every call that takes it writes it, also on success.
 type Error struct {
@@ -1505,6 +1661,144 @@ type Logits struct {
 	Values *float32
 	// n_vocab. [values]
 	NValues uintptr
+}
+
+// What a queue holds. Zero means default for every field.
+type QueueParams struct {
+	// sizeof(inlay_queue_params). [bytes]
+	StructSize uint32
+	// 0. [default 0]
+	Reserved uint32
+	// Requests that were submitted and whose ends were not polled: one more is QUEUE_FULL. [0 to 1048576, default
+	// 1024]
+	MaxRequests int32
+	// A request of which as many tokens wait to be polled rests until some are. It loses nothing, and holds no other
+	// up. [tokens, 0 to 1048576, default 256]
+	UnreadTokens int32
+	// Called when there comes something to poll; never after inlay_queue_free has returned. [default none]
+	Wake WakeFn
+	// Given to wake; unused without it. [default NULL]
+	WakeUser unsafe.Pointer
+}
+
+// A prompt and what is to become of it. One of tokens, text and conversation is given. Zero means default for every
+// other field. Nothing of it is used after inlay_submit.
+type Request struct {
+	// sizeof(inlay_request). [bytes]
+	StructSize uint32
+	// What is to become of the prompt. [default GENERATE]
+	Kind RequestKind
+	// The prompt as token ids, at least 1. [default NULL: not given]
+	Tokens *int32
+	// Their number. [tokens, 0 or more, default 0]
+	NTokens uintptr
+	// The prompt as a text, which becomes tokens as by inlay_tokenize without flags. [default NULL: not given]
+	Text *byte
+	// Its length, or SIZE_MAX if a zero ends it. [bytes, 0 or more, default 0]
+	TextLen uintptr
+	// The prompt as a conversation, as inlay_chat_tokenize takes it. [default NULL: not given]
+	Conversation *byte
+	// Its length, or SIZE_MAX if a zero ends it. [bytes, 0 or more, default 0]
+	ConversationLen uintptr
+	// How the conversation is written; unused without one. [default NULL: ADD_GENERATION_PROMPT]
+	Chat *ChatParams
+	// How tokens are drawn and what ends the request. RESERVE changes nothing. [default NULL: all defaults]
+	Session *SessionParams
+	// Who has more comes first. A request that waits rises by one every 250 ms, so that it waits at most 1.75 s for
+	// those above it that came later. [0 to 7, default 0]
+	Priority int32
+	// 0. [default 0]
+	Reserved uint32
+	// From now on. Among waiting requests of one priority the earliest comes first; it is no promise. [microseconds,
+	// 0 or more, default 0: none]
+	DeadlineUs uint64
+	// From now on. Then the request ends with TIMEOUT, and keeps its text so far. [microseconds, 0 or more, default
+	// 0: none]
+	TimeoutUs uint64
+	// Comes back in each event. [any number, default 0]
+	User uint64
+}
+
+// What became of a request since its last event. Arrays of events come with a stride, sizeof(inlay_request_event) as
+// the caller knows it.
+type RequestEvent struct {
+	// Number that inlay_submit gave.
+	Request uint64
+	// 1 for the first event that was polled from the queue, then one more for each.
+	Sequence uint64
+	// Of the request.
+	User uint64
+	// What it is.
+	Kind RequestEventKind
+	// Tokens of this event: tokens[first_token] to tokens[first_token + n_tokens - 1] of the call. [tokens]
+	NTokens int32
+	// See n_tokens.
+	FirstToken uintptr
+	// Where this event's text begins in the call's text. [bytes]
+	Text uintptr
+	// Its length: whole characters, not ended by a zero. What may begin a stop string is held back until that is
+	// clear. With END and reason ERROR it is the error's message. [bytes]
+	TextBytes uintptr
+	// With END: why. Else NONE.
+	FinishReason FinishReason
+	// With END and reason ERROR: what failed. Else OK.
+	Status Status
+	// With END: tokens of the prompt. [tokens]
+	NPrompt int32
+	// With END: those of them that were not computed for this request. [tokens]
+	NCached int32
+	// With END: tokens that were drawn. [tokens]
+	NDrawn int32
+	// 0.
+	Reserved int32
+	// With END: from its submission until it began. [microseconds]
+	QueuedUs uint64
+	// With END: from there to its first token. [microseconds]
+	PromptUs uint64
+	// With END: from there to its end. [microseconds]
+	DecodeUs uint64
+}
+
+// How long inlay_run may compute. Zero means default for every field.
+type RunParams struct {
+	// sizeof(inlay_run_params). [bytes]
+	StructSize uint32
+	// Others than the named ones are refused. [default 0]
+	Flags RunFlags
+	// The call begins no part of a step that it does not expect to end within this time, by what parts like it have
+	// taken, but the first, so that requests go on with any budget. [microseconds, 0 or more, default 0: until no
+	// request can go on]
+	BudgetUs uint64
+	// Bounds what prompts add to a step, and so the time from one token to the next of those that draw.
+	// [microseconds, 0 or more, default 0: no bound]
+	MaxStepUs uint64
+}
+
+// What a call of inlay_run came to.
+type RunInfo struct {
+	// sizeof(inlay_run_info), set by the caller. [bytes]
+	StructSize uint32
+	// What is left.
+	Flags RunInfoFlags
+	// Tokens that were drawn. [tokens]
+	NTokens int32
+	// Requests of the engine that have not ended.
+	NRequests int32
+}
+
+// How an engine's own thread computes. Zero means default for every field.
+type ThreadParams struct {
+	// sizeof(inlay_thread_params). [bytes]
+	StructSize uint32
+	// 0. [default 0]
+	Reserved uint32
+	// It computes for at most this long in each period, as far as that can be foretold. [microseconds, 0 or more,
+	// default 0: all the time]
+	BusyUs uint64
+	// Of at least busy_us; both are set or neither. [microseconds, 0 or more, default 0: all the time]
+	PeriodUs uint64
+	// As in inlay_run_params. [microseconds, 0 or more, default 0: no bound]
+	MaxStepUs uint64
 }
 
 // Load is inlay_load. Loads a model: a GGUF file, of which a split one is named by its first file, or a Hugging Face
@@ -2369,4 +2663,154 @@ func SessionAccept(session *Session, tokens *int32, nTokens uintptr, nAccepted *
 //   - Since: 1.2.
 func SessionGetTokens(session *Session, first uintptr, tokens *int32, cap_ uintptr, nTokens *uintptr, err *Error) Status {
 	return Status(C.go_inlay_session_get_tokens((*C.inlay_session)(unsafe.Pointer(session)), C.size_t(first), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(nTokens)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// QueueCreate is inlay_queue_create. Makes a queue of an engine. An engine may have several; none sees what becomes
+// of another's requests. All of them share the device.
+//
+//   - engine: The engine.
+//   - params: NULL: all defaults.
+//   - queue: The new queue.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: `*queue` is the caller's, to be freed with inlay_queue_free. It does not keep the engine alive.
+//   - On error: `*queue` is NULL.
+//   - Errors: only the common ones.
+//   - Since: 1.3.
+func QueueCreate(engine *Engine, params *QueueParams, queue **Queue, err *Error) Status {
+	return Status(C.go_inlay_queue_create((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.inlay_queue_params)(unsafe.Pointer(params)), (**C.inlay_queue)(unsafe.Pointer(queue)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// QueueFree is inlay_queue_free. Cancels the queue's requests and frees it; nobody is told. Calls that wait for it
+// end with INVALID_STATE. NULL is allowed. Not from within the queue's wake function.
+//
+//   - queue: The queue.
+//   - Thread: exclusive(queue).
+//   - Blocks: while the queue's wake function runs on another thread.
+//   - Ownership: The handle is invalid afterwards.
+//   - Since: 1.3.
+func QueueFree(queue *Queue) {
+	C.go_inlay_queue_free((*C.inlay_queue)(unsafe.Pointer(queue)))
+}
+
+// Submit is inlay_submit. Hands a request over; inlay_run or the engine's own thread computes it, together with
+// others. What can be wrong with it is refused here. Rendering and tokenization happen in this call. The number that
+// it gets is never used again, and there is nothing to free.
+//
+//   - queue: The queue.
+//   - request: The request.
+//   - requestID: Its number, at least 1.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: The request is copied.
+//   - On error: `*request_id` is 0 and nothing was submitted.
+//   - Errors: UNSUPPORTED, FORMAT, CONTEXT_FULL, KV_FULL, QUEUE_FULL, CANCELLED, INVALID_STATE, DEVICE_LOST.
+//   - Since: 1.3.
+func Submit(queue *Queue, request *Request, requestID *uint64, err *Error) Status {
+	return Status(C.go_inlay_submit((*C.inlay_queue)(unsafe.Pointer(queue)), (*C.inlay_request)(unsafe.Pointer(request)), (*C.uint64_t)(unsafe.Pointer(requestID)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// RequestCancel is inlay_request_cancel. Ends a request of the queue: no token is added once this has returned. Those
+// that wait to be polled still arrive, then its END. Nothing happens where the number is unknown or its END was there
+// before.
+//
+//   - queue: The queue.
+//   - requestID: Of inlay_submit.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: Nothing has changed.
+//   - Errors: INVALID_STATE.
+//   - Since: 1.3.
+func RequestCancel(queue *Queue, requestID uint64, err *Error) Status {
+	return Status(C.go_inlay_request_cancel((*C.inlay_queue)(unsafe.Pointer(queue)), C.uint64_t(requestID), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// Poll is inlay_poll. Collects what became of the queue's requests, as far as there is room; what there is no room
+// for stays. A request's events come in order, its END last; nothing is ever lost.
+//
+//   - queue: The queue.
+//   - events: The events.
+//   - capEvents: Room in events.
+//   - eventStride: sizeof(inlay_request_event): from one event to the next.
+//   - tokens: The events' tokens.
+//   - capTokens: Room in tokens.
+//   - text: The events' texts, one behind the other.
+//   - capText: Room in text.
+//   - nEvents: Events that were written; 0 where there are none.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: BUFFER_TOO_SMALL: no room for the next event; 1 event, 1 token and 4 bytes of text are room for any.
+//     INVALID_STATE: the engine was freed, and all was polled.
+//   - Errors: BUFFER_TOO_SMALL, INVALID_STATE.
+//   - Since: 1.3.
+func Poll(queue *Queue, events *RequestEvent, capEvents uintptr, eventStride uintptr, tokens *TokenLogprob, capTokens uintptr, text *byte, capText uintptr, nEvents *uintptr, err *Error) Status {
+	return Status(C.go_inlay_poll((*C.inlay_queue)(unsafe.Pointer(queue)), (*C.inlay_request_event)(unsafe.Pointer(events)), C.size_t(capEvents), C.size_t(eventStride), (*C.inlay_token_logprob)(unsafe.Pointer(tokens)), C.size_t(capTokens), (*C.char)(unsafe.Pointer(text)), C.size_t(capText), (*C.size_t)(unsafe.Pointer(nEvents)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// Wait is inlay_wait. Waits until the queue has something to poll. Refused with INVALID_STATE where nobody would ever
+// wake it: the engine has no thread of its own and inlay_run was never called.
+//
+//   - queue: The queue.
+//   - timeoutUs: The longest wait; 0 asks only, a negative number waits for ever.
+//   - isReady: 1: there is something to poll. 0: the time was over.
+//   - Thread: any.
+//   - Blocks: until there is something to poll, the time is over, or the queue or its engine is freed.
+//   - Ownership: Nothing is kept.
+//   - On error: Nothing has changed.
+//   - Errors: INVALID_STATE.
+//   - Since: 1.3.
+func Wait(queue *Queue, timeoutUs int64, isReady *int32, err *Error) Status {
+	return Status(C.go_inlay_wait((*C.inlay_queue)(unsafe.Pointer(queue)), C.int64_t(timeoutUs), (*C.int32_t)(unsafe.Pointer(isReady)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// QueueGetHandle is inlay_queue_get_handle. Gives what a loop of the system can wait for: ready while there is
+// something to poll. inlay_poll alone makes it unready.
+//
+//   - queue: The queue.
+//   - kind: What it is to the system.
+//   - handle: A file descriptor, or a HANDLE as a number.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: The handle belongs to the queue and is closed with it; do not read, write, set or close it.
+//   - On error: Nothing has changed.
+//   - Errors: UNSUPPORTED, IO, INVALID_STATE.
+//   - Since: 1.3.
+func QueueGetHandle(queue *Queue, kind *WaitKind, handle *int64, err *Error) Status {
+	return Status(C.go_inlay_queue_get_handle((*C.inlay_queue)(unsafe.Pointer(queue)), (*C.inlay_wait_kind)(unsafe.Pointer(kind)), (*C.int64_t)(unsafe.Pointer(handle)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// Run is inlay_run. Computes the engine's requests, of all queues, on the calling thread. A step that the budget cuts
+// goes on at the next call; other calls that compute end it first, and fail no more than without it. It draws
+// together what requests have to draw and runs prompts in chunks beside that.
+//
+//   - engine: The engine.
+//   - params: NULL: all defaults.
+//   - info: What it came to.
+//   - Thread: any.
+//   - Blocks: on the device for the budget; waits for other threads' calls that compute on the engine.
+//   - Ownership: Nothing is kept.
+//   - On error: BUSY: another thread is in it. INVALID_STATE: the engine has a thread of its own, or a decode step in
+//     slices is pending.
+//   - Errors: BUSY, INVALID_STATE, DEVICE_LOST.
+//   - Since: 1.3.
+func Run(engine *Engine, params *RunParams, info *RunInfo, err *Error) Status {
+	return Status(C.go_inlay_run((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.inlay_run_params)(unsafe.Pointer(params)), (*C.inlay_run_info)(unsafe.Pointer(info)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// EngineSetThread is inlay_engine_set_thread. Gives the engine a thread of its own that computes its requests,
+// changes how that one computes, or ends it. Without any thread the host calls inlay_run. The engine's log may then
+// come from that thread.
+//
+//   - engine: The engine.
+//   - params: NULL: the thread ends.
+//   - Thread: any.
+//   - Blocks: to end the thread: for the step at hand.
+//   - Ownership: Nothing is kept.
+//   - On error: Nothing has changed.
+//   - Errors: DEVICE_LOST.
+//   - Since: 1.3.
+func EngineSetThread(engine *Engine, params *ThreadParams, err *Error) Status {
+	return Status(C.go_inlay_engine_set_thread((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.inlay_thread_params)(unsafe.Pointer(params)), (*C.inlay_error)(unsafe.Pointer(err))))
 }

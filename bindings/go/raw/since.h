@@ -54,6 +54,15 @@
   X(inlay_chat_tokenize, 2) \
   X(inlay_session_shift, 2) \
   X(inlay_session_accept, 2) \
-  X(inlay_session_get_tokens, 2)
+  X(inlay_session_get_tokens, 2) \
+  X(inlay_queue_create, 3) \
+  X(inlay_queue_free, 3) \
+  X(inlay_submit, 3) \
+  X(inlay_request_cancel, 3) \
+  X(inlay_poll, 3) \
+  X(inlay_wait, 3) \
+  X(inlay_queue_get_handle, 3) \
+  X(inlay_run, 3) \
+  X(inlay_engine_set_thread, 3)
 
 #endif

@@ -45,6 +45,8 @@ pub enum Status {
     SessionLimit,
     /// The object cannot do this now, as when a session has finished.
     InvalidState,
+    /// The queue holds as many requests as it was made for; poll, then try again.
+    QueueFull,
     /// A number that this version of the crate has no name for.
     Other(i32),
 }
@@ -71,6 +73,7 @@ impl Status {
             raw::INLAY_INTERNAL => Self::Internal,
             raw::INLAY_SESSION_LIMIT => Self::SessionLimit,
             raw::INLAY_INVALID_STATE => Self::InvalidState,
+            raw::INLAY_QUEUE_FULL => Self::QueueFull,
             other => Self::Other(other),
         }
     }
@@ -96,6 +99,7 @@ impl Status {
             Self::Internal => raw::INLAY_INTERNAL,
             Self::SessionLimit => raw::INLAY_SESSION_LIMIT,
             Self::InvalidState => raw::INLAY_INVALID_STATE,
+            Self::QueueFull => raw::INLAY_QUEUE_FULL,
             Self::Other(number) => number,
         }
     }
@@ -246,13 +250,17 @@ pub enum FinishReason {
     StopString,
     /// max_tokens tokens were drawn, accepted ones included.
     MaxTokens,
-    /// `inlay_session_cancel` asked for it.
+    /// `inlay_session_cancel` or `inlay_request_cancel` asked for it, or the engine was freed.
     Cancelled,
     /// A stop token was drawn; it is the event's token and in the sequence, but not in the text.
     StopToken,
     /// The context has no room for another token. The event's token is the last one; -1 where a prompt has filled the
     /// context.
     ContextFull,
+    /// The request's time was over. Requests alone end so.
+    Timeout,
+    /// The request failed: the event's status says how. Requests alone end so.
+    Error,
     /// A number that this version of the crate has no name for.
     Other(i32),
 }
@@ -268,6 +276,8 @@ impl FinishReason {
             raw::INLAY_FINISH_CANCELLED => Some(Self::Cancelled),
             raw::INLAY_FINISH_STOP_TOKEN => Some(Self::StopToken),
             raw::INLAY_FINISH_CONTEXT_FULL => Some(Self::ContextFull),
+            raw::INLAY_FINISH_TIMEOUT => Some(Self::Timeout),
+            raw::INLAY_FINISH_ERROR => Some(Self::Error),
             other => Some(Self::Other(other)),
         }
     }
@@ -281,6 +291,8 @@ impl FinishReason {
             Self::Cancelled => raw::INLAY_FINISH_CANCELLED,
             Self::StopToken => raw::INLAY_FINISH_STOP_TOKEN,
             Self::ContextFull => raw::INLAY_FINISH_CONTEXT_FULL,
+            Self::Timeout => raw::INLAY_FINISH_TIMEOUT,
+            Self::Error => raw::INLAY_FINISH_ERROR,
             Self::Other(number) => number,
         }
     }
@@ -565,6 +577,99 @@ impl Pooling {
             Self::Mean => raw::INLAY_POOLING_MEAN,
             Self::Last => raw::INLAY_POOLING_LAST,
             Self::First => raw::INLAY_POOLING_FIRST,
+            Self::Other(number) => number,
+        }
+    }
+}
+
+/// What is to become of a request's prompt. Later minors have more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum RequestKind {
+    /// Tokens are drawn behind it.
+    #[default]
+    Generate,
+    /// A number that this version of the crate has no name for.
+    Other(i32),
+}
+
+impl RequestKind {
+    /// From the number in the C API.
+    pub const fn from_raw(number: i32) -> Self {
+        match number {
+            raw::INLAY_REQUEST_GENERATE => Self::Generate,
+            other => Self::Other(other),
+        }
+    }
+
+    /// The number in the C API.
+    pub const fn to_raw(self) -> i32 {
+        match self {
+            Self::Generate => raw::INLAY_REQUEST_GENERATE,
+            Self::Other(number) => number,
+        }
+    }
+}
+
+/// What became of a request. A kind that a program does not know is to be passed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RequestEventKind {
+    /// Tokens, text or both.
+    Tokens,
+    /// The last event of the request: each has exactly one.
+    End,
+    /// A number that this version of the crate has no name for.
+    Other(i32),
+}
+
+impl RequestEventKind {
+    /// From the number in the C API.
+    pub const fn from_raw(number: i32) -> Self {
+        match number {
+            raw::INLAY_REQUEST_EVENT_TOKENS => Self::Tokens,
+            raw::INLAY_REQUEST_EVENT_END => Self::End,
+            other => Self::Other(other),
+        }
+    }
+
+    /// The number in the C API.
+    pub const fn to_raw(self) -> i32 {
+        match self {
+            Self::Tokens => raw::INLAY_REQUEST_EVENT_TOKENS,
+            Self::End => raw::INLAY_REQUEST_EVENT_END,
+            Self::Other(number) => number,
+        }
+    }
+}
+
+/// What a handle to wait for is to the system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum WaitKind {
+    /// A file descriptor of eventfd, for poll, epoll and io_uring: readable while there is something to poll.
+    Eventfd,
+    /// A HANDLE for WaitForMultipleObjects: signalled while there is something to poll.
+    WindowsEvent,
+    /// A number that this version of the crate has no name for.
+    Other(i32),
+}
+
+impl WaitKind {
+    /// From the number in the C API.
+    pub const fn from_raw(number: i32) -> Self {
+        match number {
+            raw::INLAY_WAIT_EVENTFD => Self::Eventfd,
+            raw::INLAY_WAIT_WINDOWS_EVENT => Self::WindowsEvent,
+            other => Self::Other(other),
+        }
+    }
+
+    /// The number in the C API.
+    pub const fn to_raw(self) -> i32 {
+        match self {
+            Self::Eventfd => raw::INLAY_WAIT_EVENTFD,
+            Self::WindowsEvent => raw::INLAY_WAIT_WINDOWS_EVENT,
             Self::Other(number) => number,
         }
     }

@@ -22,7 +22,7 @@ compile_error!("Inlay supports 64-bit targets only");
 /// Major version of the ABI that this file describes.
 pub const INLAY_ABI_MAJOR: u32 = 1;
 /// Minor version of the ABI that this file describes.
-pub const INLAY_ABI_MINOR: u32 = 2;
+pub const INLAY_ABI_MINOR: u32 = 3;
 /// Most alternatives that one event can report.
 pub const INLAY_MAX_LOGPROBS: usize = 20;
 /// Bytes of text that one event can carry; the rest is had with
@@ -75,6 +75,8 @@ pub const INLAY_INTERNAL: inlay_status = 15;
 pub const INLAY_SESSION_LIMIT: inlay_status = 16;
 /// The object cannot do this now, as when a session has finished.
 pub const INLAY_INVALID_STATE: inlay_status = 17;
+/// The queue holds as many requests as it was made for; poll, then try again.
+pub const INLAY_QUEUE_FULL: inlay_status = 18;
 
 /// Where a model runs.
 pub type inlay_device_kind = i32;
@@ -125,13 +127,18 @@ pub const INLAY_FINISH_END_OF_GENERATION: inlay_finish_reason = 1;
 pub const INLAY_FINISH_STOP_STRING: inlay_finish_reason = 2;
 /// max_tokens tokens were drawn, accepted ones included.
 pub const INLAY_FINISH_MAX_TOKENS: inlay_finish_reason = 3;
-/// [`inlay_session_cancel`](Functions::inlay_session_cancel) asked for it.
+/// [`inlay_session_cancel`](Functions::inlay_session_cancel) or
+/// [`inlay_request_cancel`](Functions::inlay_request_cancel) asked for it, or the engine was freed.
 pub const INLAY_FINISH_CANCELLED: inlay_finish_reason = 4;
 /// A stop token was drawn; it is the event's token and in the sequence, but not in the text.
 pub const INLAY_FINISH_STOP_TOKEN: inlay_finish_reason = 5;
 /// The context has no room for another token. The event's token is the last one; -1 where a prompt has filled the
 /// context.
 pub const INLAY_FINISH_CONTEXT_FULL: inlay_finish_reason = 6;
+/// The request's time was over. Requests alone end so.
+pub const INLAY_FINISH_TIMEOUT: inlay_finish_reason = 7;
+/// The request failed: the event's status says how. Requests alone end so.
+pub const INLAY_FINISH_ERROR: inlay_finish_reason = 8;
 
 /// What happened to a session in one step.
 pub type inlay_event_kind = i32;
@@ -315,6 +322,35 @@ pub const INLAY_EMBED_NORMALIZE: inlay_embed_flags = 1;
 /// prompt there: the metadata inlay.embedding.prompt.NAME have all prompts of the model.
 pub const INLAY_EMBED_NO_PROMPT: inlay_embed_flags = 2;
 
+/// What is to become of a request's prompt. Later minors have more.
+pub type inlay_request_kind = i32;
+/// Tokens are drawn behind it.
+pub const INLAY_REQUEST_GENERATE: inlay_request_kind = 0;
+
+/// What became of a request. A kind that a program does not know is to be passed over.
+pub type inlay_request_event_kind = i32;
+/// Tokens, text or both.
+pub const INLAY_REQUEST_EVENT_TOKENS: inlay_request_event_kind = 1;
+/// The last event of the request: each has exactly one.
+pub const INLAY_REQUEST_EVENT_END: inlay_request_event_kind = 2;
+
+/// What a handle to wait for is to the system.
+pub type inlay_wait_kind = i32;
+/// A file descriptor of eventfd, for poll, epoll and io_uring: readable while there is something to poll.
+pub const INLAY_WAIT_EVENTFD: inlay_wait_kind = 1;
+/// A HANDLE for WaitForMultipleObjects: signalled while there is something to poll.
+pub const INLAY_WAIT_WINDOWS_EVENT: inlay_wait_kind = 2;
+
+/// How [`inlay_run`](Functions::inlay_run) computes.
+pub type inlay_run_flags = u32;
+/// One step at most: each request that draws gets one token.
+pub const INLAY_RUN_ONE_STEP: inlay_run_flags = 1;
+
+/// What [`inlay_run`](Functions::inlay_run) has left.
+pub type inlay_run_info_flags = u32;
+/// Another call at once would compute.
+pub const INLAY_RUN_INFO_HAS_WORK: inlay_run_info_flags = 1;
+
 /// One model's weights on one device, with the KV pool and the statistics of its sessions.
 #[derive(Debug)]
 #[repr(C)]
@@ -327,6 +363,15 @@ pub struct inlay_engine {
 #[derive(Debug)]
 #[repr(C)]
 pub struct inlay_session {
+    _opaque: [u8; 0],
+    _neither_send_nor_sync: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+/// Where a part of a program submits requests to an engine, and collects what becomes of them. It keeps no engine
+/// alive and may outlive it.
+#[derive(Debug)]
+#[repr(C)]
+pub struct inlay_queue {
     _opaque: [u8; 0],
     _neither_send_nor_sync: PhantomData<(*mut u8, PhantomPinned)>,
 }
@@ -346,6 +391,12 @@ pub type inlay_progress_fn = unsafe extern "C" fn(user: *mut c_void, n_done: u64
 /// number. Called on the loading thread only, with the host's floating-point settings; must not call the library. It
 /// must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
 pub type inlay_read_fn = unsafe extern "C" fn(user: *mut c_void, offset: u64, into: *mut c_void, n: u64) -> i32;
+
+/// Told that a queue has something to poll which had nothing before. Called on whatever thread brought that about, an
+/// engine's own among them, with the host's floating-point settings; must not call the library, and should do no more
+/// than wake somebody. It must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the
+/// process.
+pub type inlay_wake_fn = unsafe extern "C" fn(user: *mut c_void);
 
 /// What went wrong. Owned by the caller, needs no initialisation; every call that takes it writes it, also on
 /// success.
@@ -1123,6 +1174,207 @@ pub struct inlay_logits {
 }
 
 impl Default for inlay_logits {
+    /// All zero, with `struct_size` set.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
+/// What a queue holds. Zero means default for every field.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_queue_params {
+    /// sizeof([`inlay_queue_params`]). (bytes)
+    pub struct_size: u32,
+    /// 0. (default 0)
+    pub reserved: u32,
+    /// Requests that were submitted and whose ends were not polled: one more is QUEUE_FULL. (0 to 1048576, default
+    /// 1024)
+    pub max_requests: i32,
+    /// A request of which as many tokens wait to be polled rests until some are. It loses nothing, and holds no other
+    /// up. (tokens, 0 to 1048576, default 256)
+    pub unread_tokens: i32,
+    /// Called when there comes something to poll; never after [`inlay_queue_free`](Functions::inlay_queue_free) has
+    /// returned. (default none)
+    pub wake: Option<inlay_wake_fn>,
+    /// Given to wake; unused without it. (default NULL)
+    pub wake_user: *mut c_void,
+}
+
+impl Default for inlay_queue_params {
+    /// All zero, with `struct_size` set.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
+/// A prompt and what is to become of it. One of tokens, text and conversation is given. Zero means default for every
+/// other field. Nothing of it is used after [`inlay_submit`](Functions::inlay_submit).
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_request {
+    /// sizeof([`inlay_request`]). (bytes)
+    pub struct_size: u32,
+    /// What is to become of the prompt. (default GENERATE)
+    pub kind: inlay_request_kind,
+    /// The prompt as token ids, at least 1. (default NULL: not given)
+    pub tokens: *const i32,
+    /// Their number. (tokens, 0 or more, default 0)
+    pub n_tokens: usize,
+    /// The prompt as a text, which becomes tokens as by [`inlay_tokenize`](Functions::inlay_tokenize) without flags.
+    /// (default NULL: not given)
+    pub text: *const c_char,
+    /// Its length, or SIZE_MAX if a zero ends it. (bytes, 0 or more, default 0)
+    pub text_len: usize,
+    /// The prompt as a conversation, as [`inlay_chat_tokenize`](Functions::inlay_chat_tokenize) takes it. (default
+    /// NULL: not given)
+    pub conversation: *const c_char,
+    /// Its length, or SIZE_MAX if a zero ends it. (bytes, 0 or more, default 0)
+    pub conversation_len: usize,
+    /// How the conversation is written; unused without one. (default NULL: ADD_GENERATION_PROMPT)
+    pub chat: *const inlay_chat_params,
+    /// How tokens are drawn and what ends the request. RESERVE changes nothing. (default NULL: all defaults)
+    pub session: *const inlay_session_params,
+    /// Who has more comes first. A request that waits rises by one every 250 ms, so that it waits at most 1.75 s for
+    /// those above it that came later. (0 to 7, default 0)
+    pub priority: i32,
+    /// 0. (default 0)
+    pub reserved: u32,
+    /// From now on. Among waiting requests of one priority the earliest comes first; it is no promise. (microseconds,
+    /// 0 or more, default 0: none)
+    pub deadline_us: u64,
+    /// From now on. Then the request ends with TIMEOUT, and keeps its text so far. (microseconds, 0 or more, default
+    /// 0: none)
+    pub timeout_us: u64,
+    /// Comes back in each event. (any number, default 0)
+    pub user: u64,
+}
+
+impl Default for inlay_request {
+    /// All zero, with `struct_size` set.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
+/// What became of a request since its last event. Arrays of events come with a stride,
+/// sizeof([`inlay_request_event`]) as the caller knows it.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_request_event {
+    /// Number that [`inlay_submit`](Functions::inlay_submit) gave.
+    pub request: u64,
+    /// 1 for the first event that was polled from the queue, then one more for each.
+    pub sequence: u64,
+    /// Of the request.
+    pub user: u64,
+    /// What it is.
+    pub kind: inlay_request_event_kind,
+    /// Tokens of this event: tokens\[first_token\] to tokens\[first_token + n_tokens - 1\] of the call. (tokens)
+    pub n_tokens: i32,
+    /// See n_tokens.
+    pub first_token: usize,
+    /// Where this event's text begins in the call's text. (bytes)
+    pub text: usize,
+    /// Its length: whole characters, not ended by a zero. What may begin a stop string is held back until that is
+    /// clear. With END and reason ERROR it is the error's message. (bytes)
+    pub text_bytes: usize,
+    /// With END: why. Else NONE.
+    pub finish_reason: inlay_finish_reason,
+    /// With END and reason ERROR: what failed. Else OK.
+    pub status: inlay_status,
+    /// With END: tokens of the prompt. (tokens)
+    pub n_prompt: i32,
+    /// With END: those of them that were not computed for this request. (tokens)
+    pub n_cached: i32,
+    /// With END: tokens that were drawn. (tokens)
+    pub n_drawn: i32,
+    /// 0.
+    pub reserved: i32,
+    /// With END: from its submission until it began. (microseconds)
+    pub queued_us: u64,
+    /// With END: from there to its first token. (microseconds)
+    pub prompt_us: u64,
+    /// With END: from there to its end. (microseconds)
+    pub decode_us: u64,
+}
+
+impl Default for inlay_request_event {
+    /// All zero.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        unsafe { core::mem::zeroed() }
+    }
+}
+
+/// How long [`inlay_run`](Functions::inlay_run) may compute. Zero means default for every field.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_run_params {
+    /// sizeof([`inlay_run_params`]). (bytes)
+    pub struct_size: u32,
+    /// Others than the named ones are refused. (default 0)
+    pub flags: inlay_run_flags,
+    /// The call begins no part of a step that it does not expect to end within this time, by what parts like it have
+    /// taken, but the first, so that requests go on with any budget. (microseconds, 0 or more, default 0: until no
+    /// request can go on)
+    pub budget_us: u64,
+    /// Bounds what prompts add to a step, and so the time from one token to the next of those that draw.
+    /// (microseconds, 0 or more, default 0: no bound)
+    pub max_step_us: u64,
+}
+
+impl Default for inlay_run_params {
+    /// All zero, with `struct_size` set.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
+/// What a call of [`inlay_run`](Functions::inlay_run) came to.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_run_info {
+    /// sizeof([`inlay_run_info`]), set by the caller. (bytes)
+    pub struct_size: u32,
+    /// What is left.
+    pub flags: inlay_run_info_flags,
+    /// Tokens that were drawn. (tokens)
+    pub n_tokens: i32,
+    /// Requests of the engine that have not ended.
+    pub n_requests: i32,
+}
+
+impl Default for inlay_run_info {
+    /// All zero, with `struct_size` set.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
+/// How an engine's own thread computes. Zero means default for every field.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_thread_params {
+    /// sizeof([`inlay_thread_params`]). (bytes)
+    pub struct_size: u32,
+    /// 0. (default 0)
+    pub reserved: u32,
+    /// It computes for at most this long in each period, as far as that can be foretold. (microseconds, 0 or more,
+    /// default 0: all the time)
+    pub busy_us: u64,
+    /// Of at least busy_us; both are set or neither. (microseconds, 0 or more, default 0: all the time)
+    pub period_us: u64,
+    /// As in [`inlay_run_params`]. (microseconds, 0 or more, default 0: no bound)
+    pub max_step_us: u64,
+}
+
+impl Default for inlay_thread_params {
     /// All zero, with `struct_size` set.
     fn default() -> Self {
         // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
@@ -1946,10 +2198,151 @@ pub struct Functions {
     /// - `cap`: Room in tokens. (tokens)
     /// - `n_tokens`: How many there are from the first one on. (tokens)
     pub inlay_session_get_tokens: unsafe extern "C" fn(session: *mut inlay_session, first: usize, tokens: *mut i32, cap: usize, n_tokens: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// Makes a queue of an engine. An engine may have several; none sees what becomes of another's requests. All of
+    /// them share the device.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: `*queue` is the caller's, to be freed with [`inlay_queue_free`](Functions::inlay_queue_free). It
+    ///   does not keep the engine alive.
+    /// - On error: `*queue` is NULL.
+    /// - Errors: only the common ones.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `engine`: The engine.
+    /// - `params`: NULL: all defaults. (may be null)
+    /// - `queue`: The new queue.
+    pub inlay_queue_create: unsafe extern "C" fn(engine: *const inlay_engine, params: *const inlay_queue_params, queue: *mut *mut inlay_queue, err: *mut inlay_error) -> inlay_status,
+    /// Cancels the queue's requests and frees it; nobody is told. Calls that wait for it end with INVALID_STATE. NULL
+    /// is allowed. Not from within the queue's wake function.
+    ///
+    /// - Thread: exclusive(queue).
+    /// - Blocks: while the queue's wake function runs on another thread.
+    /// - Ownership: The handle is invalid afterwards.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `queue`: The queue. (may be null)
+    pub inlay_queue_free: unsafe extern "C" fn(queue: *mut inlay_queue),
+    /// Hands a request over; [`inlay_run`](Functions::inlay_run) or the engine's own thread computes it, together
+    /// with others. What can be wrong with it is refused here. Rendering and tokenization happen in this call. The
+    /// number that it gets is never used again, and there is nothing to free.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: The request is copied.
+    /// - On error: `*request_id` is 0 and nothing was submitted.
+    /// - Errors: UNSUPPORTED, FORMAT, CONTEXT_FULL, KV_FULL, QUEUE_FULL, CANCELLED, INVALID_STATE, DEVICE_LOST.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `queue`: The queue.
+    /// - `request`: The request.
+    /// - `request_id`: Its number, at least 1.
+    pub inlay_submit: unsafe extern "C" fn(queue: *const inlay_queue, request: *const inlay_request, request_id: *mut u64, err: *mut inlay_error) -> inlay_status,
+    /// Ends a request of the queue: no token is added once this has returned. Those that wait to be polled still
+    /// arrive, then its END. Nothing happens where the number is unknown or its END was there before.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: Nothing has changed.
+    /// - Errors: INVALID_STATE.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `queue`: The queue.
+    /// - `request_id`: Of [`inlay_submit`](Functions::inlay_submit).
+    pub inlay_request_cancel: unsafe extern "C" fn(queue: *const inlay_queue, request_id: u64, err: *mut inlay_error) -> inlay_status,
+    /// Collects what became of the queue's requests, as far as there is room; what there is no room for stays. A
+    /// request's events come in order, its END last; nothing is ever lost.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: BUFFER_TOO_SMALL: no room for the next event; 1 event, 1 token and 4 bytes of text are room for
+    ///   any. INVALID_STATE: the engine was freed, and all was polled.
+    /// - Errors: BUFFER_TOO_SMALL, INVALID_STATE.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `queue`: The queue.
+    /// - `events`: The events.
+    /// - `cap_events`: Room in events.
+    /// - `event_stride`: sizeof([`inlay_request_event`]): from one event to the next. (bytes)
+    /// - `tokens`: The events' tokens. (may be null)
+    /// - `cap_tokens`: Room in tokens. (tokens)
+    /// - `text`: The events' texts, one behind the other. (may be null)
+    /// - `cap_text`: Room in text. (bytes)
+    /// - `n_events`: Events that were written; 0 where there are none.
+    pub inlay_poll: unsafe extern "C" fn(queue: *const inlay_queue, events: *mut inlay_request_event, cap_events: usize, event_stride: usize, tokens: *mut inlay_token_logprob, cap_tokens: usize, text: *mut c_char, cap_text: usize, n_events: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// Waits until the queue has something to poll. Refused with INVALID_STATE where nobody would ever wake it: the
+    /// engine has no thread of its own and [`inlay_run`](Functions::inlay_run) was never called.
+    ///
+    /// - Thread: any.
+    /// - Blocks: until there is something to poll, the time is over, or the queue or its engine is freed.
+    /// - Ownership: Nothing is kept.
+    /// - On error: Nothing has changed.
+    /// - Errors: INVALID_STATE.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `queue`: The queue.
+    /// - `timeout_us`: The longest wait; 0 asks only, a negative number waits for ever. (microseconds)
+    /// - `is_ready`: 1: there is something to poll. 0: the time was over.
+    pub inlay_wait: unsafe extern "C" fn(queue: *const inlay_queue, timeout_us: i64, is_ready: *mut i32, err: *mut inlay_error) -> inlay_status,
+    /// Gives what a loop of the system can wait for: ready while there is something to poll.
+    /// [`inlay_poll`](Functions::inlay_poll) alone makes it unready.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: The handle belongs to the queue and is closed with it; do not read, write, set or close it.
+    /// - On error: Nothing has changed.
+    /// - Errors: UNSUPPORTED, IO, INVALID_STATE.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `queue`: The queue.
+    /// - `kind`: What it is to the system.
+    /// - `handle`: A file descriptor, or a HANDLE as a number.
+    pub inlay_queue_get_handle: unsafe extern "C" fn(queue: *const inlay_queue, kind: *mut inlay_wait_kind, handle: *mut i64, err: *mut inlay_error) -> inlay_status,
+    /// Computes the engine's requests, of all queues, on the calling thread. A step that the budget cuts goes on at
+    /// the next call; other calls that compute end it first, and fail no more than without it. It draws together what
+    /// requests have to draw and runs prompts in chunks beside that.
+    ///
+    /// - Thread: any.
+    /// - Blocks: on the device for the budget; waits for other threads' calls that compute on the engine.
+    /// - Ownership: Nothing is kept.
+    /// - On error: BUSY: another thread is in it. INVALID_STATE: the engine has a thread of its own, or a decode step
+    ///   in slices is pending.
+    /// - Errors: BUSY, INVALID_STATE, DEVICE_LOST.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `engine`: The engine.
+    /// - `params`: NULL: all defaults. (may be null)
+    /// - `info`: What it came to.
+    pub inlay_run: unsafe extern "C" fn(engine: *const inlay_engine, params: *const inlay_run_params, info: *mut inlay_run_info, err: *mut inlay_error) -> inlay_status,
+    /// Gives the engine a thread of its own that computes its requests, changes how that one computes, or ends it.
+    /// Without any thread the host calls [`inlay_run`](Functions::inlay_run). The engine's log may then come from
+    /// that thread.
+    ///
+    /// - Thread: any.
+    /// - Blocks: to end the thread: for the step at hand.
+    /// - Ownership: Nothing is kept.
+    /// - On error: Nothing has changed.
+    /// - Errors: DEVICE_LOST.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `engine`: The engine.
+    /// - `params`: NULL: the thread ends. (may be null)
+    pub inlay_engine_set_thread: unsafe extern "C" fn(engine: *const inlay_engine, params: *const inlay_thread_params, err: *mut inlay_error) -> inlay_status,
 }
 
 /// Names of all functions, in the header's order.
-pub const FUNCTION_NAMES: [&str; 50] = [
+pub const FUNCTION_NAMES: [&str; 59] = [
     "inlay_load",
     "inlay_prefill",
     "inlay_decode_step",
@@ -2000,6 +2393,15 @@ pub const FUNCTION_NAMES: [&str; 50] = [
     "inlay_session_shift",
     "inlay_session_accept",
     "inlay_session_get_tokens",
+    "inlay_queue_create",
+    "inlay_queue_free",
+    "inlay_submit",
+    "inlay_request_cancel",
+    "inlay_poll",
+    "inlay_wait",
+    "inlay_queue_get_handle",
+    "inlay_run",
+    "inlay_engine_set_thread",
 ];
 
 #[cfg(feature = "link")]
@@ -2105,6 +2507,24 @@ unsafe extern "C" {
     pub fn inlay_session_accept(session: *mut inlay_session, tokens: *const i32, n_tokens: usize, n_accepted: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_session_get_tokens`].
     pub fn inlay_session_get_tokens(session: *mut inlay_session, first: usize, tokens: *mut i32, cap: usize, n_tokens: *mut usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_queue_create`].
+    pub fn inlay_queue_create(engine: *const inlay_engine, params: *const inlay_queue_params, queue: *mut *mut inlay_queue, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_queue_free`].
+    pub fn inlay_queue_free(queue: *mut inlay_queue);
+    /// See [`Functions::inlay_submit`].
+    pub fn inlay_submit(queue: *const inlay_queue, request: *const inlay_request, request_id: *mut u64, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_request_cancel`].
+    pub fn inlay_request_cancel(queue: *const inlay_queue, request_id: u64, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_poll`].
+    pub fn inlay_poll(queue: *const inlay_queue, events: *mut inlay_request_event, cap_events: usize, event_stride: usize, tokens: *mut inlay_token_logprob, cap_tokens: usize, text: *mut c_char, cap_text: usize, n_events: *mut usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_wait`].
+    pub fn inlay_wait(queue: *const inlay_queue, timeout_us: i64, is_ready: *mut i32, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_queue_get_handle`].
+    pub fn inlay_queue_get_handle(queue: *const inlay_queue, kind: *mut inlay_wait_kind, handle: *mut i64, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_run`].
+    pub fn inlay_run(engine: *const inlay_engine, params: *const inlay_run_params, info: *mut inlay_run_info, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_engine_set_thread`].
+    pub fn inlay_engine_set_thread(engine: *const inlay_engine, params: *const inlay_thread_params, err: *mut inlay_error) -> inlay_status;
 }
 
 impl Functions {
@@ -2162,11 +2582,20 @@ impl Functions {
             inlay_session_shift,
             inlay_session_accept,
             inlay_session_get_tokens,
+            inlay_queue_create,
+            inlay_queue_free,
+            inlay_submit,
+            inlay_request_cancel,
+            inlay_poll,
+            inlay_wait,
+            inlay_queue_get_handle,
+            inlay_run,
+            inlay_engine_set_thread,
         }
     }
 
     /// Looks every function up; `find` gives a function's address, or null. `minor` is the minor version that the library
-    /// says it has: a later function that is not there is replaced by one that returns [`INLAY_UNSUPPORTED`]. That any
+    /// says it has: a later function that is not there is replaced by one that returns [`INLAY_UNSUPPORTED`], or nothing. That any
     /// other is not there is an error, which is its name.
     ///
     /// # Safety
@@ -2441,6 +2870,60 @@ impl Functions {
                 // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
+            inlay_queue_create: match find(c"inlay_queue_create") {
+                p if p.is_null() && minor < 3 => absent_inlay_queue_create,
+                p if p.is_null() => return Err("inlay_queue_create"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
+            inlay_queue_free: match find(c"inlay_queue_free") {
+                p if p.is_null() && minor < 3 => absent_inlay_queue_free,
+                p if p.is_null() => return Err("inlay_queue_free"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
+            inlay_submit: match find(c"inlay_submit") {
+                p if p.is_null() && minor < 3 => absent_inlay_submit,
+                p if p.is_null() => return Err("inlay_submit"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
+            inlay_request_cancel: match find(c"inlay_request_cancel") {
+                p if p.is_null() && minor < 3 => absent_inlay_request_cancel,
+                p if p.is_null() => return Err("inlay_request_cancel"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
+            inlay_poll: match find(c"inlay_poll") {
+                p if p.is_null() && minor < 3 => absent_inlay_poll,
+                p if p.is_null() => return Err("inlay_poll"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
+            inlay_wait: match find(c"inlay_wait") {
+                p if p.is_null() && minor < 3 => absent_inlay_wait,
+                p if p.is_null() => return Err("inlay_wait"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
+            inlay_queue_get_handle: match find(c"inlay_queue_get_handle") {
+                p if p.is_null() && minor < 3 => absent_inlay_queue_get_handle,
+                p if p.is_null() => return Err("inlay_queue_get_handle"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
+            inlay_run: match find(c"inlay_run") {
+                p if p.is_null() && minor < 3 => absent_inlay_run,
+                p if p.is_null() => return Err("inlay_run"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
+            inlay_engine_set_thread: match find(c"inlay_engine_set_thread") {
+                p if p.is_null() && minor < 3 => absent_inlay_engine_set_thread,
+                p if p.is_null() => return Err("inlay_engine_set_thread"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
         })
     }
 }
@@ -2533,6 +3016,48 @@ unsafe extern "C" fn absent_inlay_session_accept(_: *mut inlay_session, _: *cons
 unsafe extern "C" fn absent_inlay_session_get_tokens(_: *mut inlay_session, _: usize, _: *mut i32, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_session_get_tokens, which is since ABI 1.2") }
+}
+
+unsafe extern "C" fn absent_inlay_queue_create(_: *const inlay_engine, _: *const inlay_queue_params, _: *mut *mut inlay_queue, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_queue_create, which is since ABI 1.3") }
+}
+
+unsafe extern "C" fn absent_inlay_queue_free(_: *mut inlay_queue) {}
+
+unsafe extern "C" fn absent_inlay_submit(_: *const inlay_queue, _: *const inlay_request, _: *mut u64, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_submit, which is since ABI 1.3") }
+}
+
+unsafe extern "C" fn absent_inlay_request_cancel(_: *const inlay_queue, _: u64, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_request_cancel, which is since ABI 1.3") }
+}
+
+unsafe extern "C" fn absent_inlay_poll(_: *const inlay_queue, _: *mut inlay_request_event, _: usize, _: usize, _: *mut inlay_token_logprob, _: usize, _: *mut c_char, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_poll, which is since ABI 1.3") }
+}
+
+unsafe extern "C" fn absent_inlay_wait(_: *const inlay_queue, _: i64, _: *mut i32, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_wait, which is since ABI 1.3") }
+}
+
+unsafe extern "C" fn absent_inlay_queue_get_handle(_: *const inlay_queue, _: *mut inlay_wait_kind, _: *mut i64, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_queue_get_handle, which is since ABI 1.3") }
+}
+
+unsafe extern "C" fn absent_inlay_run(_: *const inlay_engine, _: *const inlay_run_params, _: *mut inlay_run_info, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_run, which is since ABI 1.3") }
+}
+
+unsafe extern "C" fn absent_inlay_engine_set_thread(_: *const inlay_engine, _: *const inlay_thread_params, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_engine_set_thread, which is since ABI 1.3") }
 }
 
 /// Makes a pointer to a function of its address.

@@ -442,6 +442,111 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_logits), "n_values", p, &p->n_values);
     }
 
+    struct Behind_inlay_queue_params { public byte Before; public inlay_queue_params Value; }
+
+    static void Print_inlay_queue_params()
+    {
+        var behind = default(Behind_inlay_queue_params);
+        Struct(typeof(inlay_queue_params), sizeof(inlay_queue_params), (byte*)&behind.Value - (byte*)&behind);
+        inlay_queue_params* p = &behind.Value;
+        Field(typeof(inlay_queue_params), "struct_size", p, &p->struct_size);
+        Field(typeof(inlay_queue_params), "reserved", p, &p->reserved);
+        Field(typeof(inlay_queue_params), "max_requests", p, &p->max_requests);
+        Field(typeof(inlay_queue_params), "unread_tokens", p, &p->unread_tokens);
+        Field(typeof(inlay_queue_params), "wake", p, &p->wake);
+        Field(typeof(inlay_queue_params), "wake_user", p, &p->wake_user);
+    }
+
+    struct Behind_inlay_request { public byte Before; public inlay_request Value; }
+
+    static void Print_inlay_request()
+    {
+        var behind = default(Behind_inlay_request);
+        Struct(typeof(inlay_request), sizeof(inlay_request), (byte*)&behind.Value - (byte*)&behind);
+        inlay_request* p = &behind.Value;
+        Field(typeof(inlay_request), "struct_size", p, &p->struct_size);
+        Field(typeof(inlay_request), "kind", p, &p->kind);
+        Field(typeof(inlay_request), "tokens", p, &p->tokens);
+        Field(typeof(inlay_request), "n_tokens", p, &p->n_tokens);
+        Field(typeof(inlay_request), "text", p, &p->text);
+        Field(typeof(inlay_request), "text_len", p, &p->text_len);
+        Field(typeof(inlay_request), "conversation", p, &p->conversation);
+        Field(typeof(inlay_request), "conversation_len", p, &p->conversation_len);
+        Field(typeof(inlay_request), "chat", p, &p->chat);
+        Field(typeof(inlay_request), "session", p, &p->session);
+        Field(typeof(inlay_request), "priority", p, &p->priority);
+        Field(typeof(inlay_request), "reserved", p, &p->reserved);
+        Field(typeof(inlay_request), "deadline_us", p, &p->deadline_us);
+        Field(typeof(inlay_request), "timeout_us", p, &p->timeout_us);
+        Field(typeof(inlay_request), "user", p, &p->user);
+    }
+
+    struct Behind_inlay_request_event { public byte Before; public inlay_request_event Value; }
+
+    static void Print_inlay_request_event()
+    {
+        var behind = default(Behind_inlay_request_event);
+        Struct(typeof(inlay_request_event), sizeof(inlay_request_event), (byte*)&behind.Value - (byte*)&behind);
+        inlay_request_event* p = &behind.Value;
+        Field(typeof(inlay_request_event), "request", p, &p->request);
+        Field(typeof(inlay_request_event), "sequence", p, &p->sequence);
+        Field(typeof(inlay_request_event), "user", p, &p->user);
+        Field(typeof(inlay_request_event), "kind", p, &p->kind);
+        Field(typeof(inlay_request_event), "n_tokens", p, &p->n_tokens);
+        Field(typeof(inlay_request_event), "first_token", p, &p->first_token);
+        Field(typeof(inlay_request_event), "text", p, &p->text);
+        Field(typeof(inlay_request_event), "text_bytes", p, &p->text_bytes);
+        Field(typeof(inlay_request_event), "finish_reason", p, &p->finish_reason);
+        Field(typeof(inlay_request_event), "status", p, &p->status);
+        Field(typeof(inlay_request_event), "n_prompt", p, &p->n_prompt);
+        Field(typeof(inlay_request_event), "n_cached", p, &p->n_cached);
+        Field(typeof(inlay_request_event), "n_drawn", p, &p->n_drawn);
+        Field(typeof(inlay_request_event), "reserved", p, &p->reserved);
+        Field(typeof(inlay_request_event), "queued_us", p, &p->queued_us);
+        Field(typeof(inlay_request_event), "prompt_us", p, &p->prompt_us);
+        Field(typeof(inlay_request_event), "decode_us", p, &p->decode_us);
+    }
+
+    struct Behind_inlay_run_params { public byte Before; public inlay_run_params Value; }
+
+    static void Print_inlay_run_params()
+    {
+        var behind = default(Behind_inlay_run_params);
+        Struct(typeof(inlay_run_params), sizeof(inlay_run_params), (byte*)&behind.Value - (byte*)&behind);
+        inlay_run_params* p = &behind.Value;
+        Field(typeof(inlay_run_params), "struct_size", p, &p->struct_size);
+        Field(typeof(inlay_run_params), "flags", p, &p->flags);
+        Field(typeof(inlay_run_params), "budget_us", p, &p->budget_us);
+        Field(typeof(inlay_run_params), "max_step_us", p, &p->max_step_us);
+    }
+
+    struct Behind_inlay_run_info { public byte Before; public inlay_run_info Value; }
+
+    static void Print_inlay_run_info()
+    {
+        var behind = default(Behind_inlay_run_info);
+        Struct(typeof(inlay_run_info), sizeof(inlay_run_info), (byte*)&behind.Value - (byte*)&behind);
+        inlay_run_info* p = &behind.Value;
+        Field(typeof(inlay_run_info), "struct_size", p, &p->struct_size);
+        Field(typeof(inlay_run_info), "flags", p, &p->flags);
+        Field(typeof(inlay_run_info), "n_tokens", p, &p->n_tokens);
+        Field(typeof(inlay_run_info), "n_requests", p, &p->n_requests);
+    }
+
+    struct Behind_inlay_thread_params { public byte Before; public inlay_thread_params Value; }
+
+    static void Print_inlay_thread_params()
+    {
+        var behind = default(Behind_inlay_thread_params);
+        Struct(typeof(inlay_thread_params), sizeof(inlay_thread_params), (byte*)&behind.Value - (byte*)&behind);
+        inlay_thread_params* p = &behind.Value;
+        Field(typeof(inlay_thread_params), "struct_size", p, &p->struct_size);
+        Field(typeof(inlay_thread_params), "reserved", p, &p->reserved);
+        Field(typeof(inlay_thread_params), "busy_us", p, &p->busy_us);
+        Field(typeof(inlay_thread_params), "period_us", p, &p->period_us);
+        Field(typeof(inlay_thread_params), "max_step_us", p, &p->max_step_us);
+    }
+
     static void Main()
     {
         Constant("INLAY_MAX_LOGPROBS", Api.INLAY_MAX_LOGPROBS);
@@ -468,6 +573,7 @@ static unsafe class LayoutProbe
         Constant("INLAY_INTERNAL", (long)Status.Internal);
         Constant("INLAY_SESSION_LIMIT", (long)Status.SessionLimit);
         Constant("INLAY_INVALID_STATE", (long)Status.InvalidState);
+        Constant("INLAY_QUEUE_FULL", (long)Status.QueueFull);
         Enumeration("inlay_device_kind", typeof(DeviceKind));
         Constant("INLAY_DEVICE_AUTO", (long)DeviceKind.Auto);
         Constant("INLAY_DEVICE_CPU", (long)DeviceKind.Cpu);
@@ -494,6 +600,8 @@ static unsafe class LayoutProbe
         Constant("INLAY_FINISH_CANCELLED", (long)FinishReason.Cancelled);
         Constant("INLAY_FINISH_STOP_TOKEN", (long)FinishReason.StopToken);
         Constant("INLAY_FINISH_CONTEXT_FULL", (long)FinishReason.ContextFull);
+        Constant("INLAY_FINISH_TIMEOUT", (long)FinishReason.Timeout);
+        Constant("INLAY_FINISH_ERROR", (long)FinishReason.Error);
         Enumeration("inlay_event_kind", typeof(EventKind));
         Constant("INLAY_EVENT_NONE", (long)EventKind.None);
         Constant("INLAY_EVENT_TOKEN", (long)EventKind.Token);
@@ -564,6 +672,18 @@ static unsafe class LayoutProbe
         Enumeration("inlay_embed_flags", typeof(EmbedFlags));
         Constant("INLAY_EMBED_NORMALIZE", (long)EmbedFlags.Normalize);
         Constant("INLAY_EMBED_NO_PROMPT", (long)EmbedFlags.NoPrompt);
+        Enumeration("inlay_request_kind", typeof(RequestKind));
+        Constant("INLAY_REQUEST_GENERATE", (long)RequestKind.Generate);
+        Enumeration("inlay_request_event_kind", typeof(RequestEventKind));
+        Constant("INLAY_REQUEST_EVENT_TOKENS", (long)RequestEventKind.Tokens);
+        Constant("INLAY_REQUEST_EVENT_END", (long)RequestEventKind.End);
+        Enumeration("inlay_wait_kind", typeof(WaitKind));
+        Constant("INLAY_WAIT_EVENTFD", (long)WaitKind.Eventfd);
+        Constant("INLAY_WAIT_WINDOWS_EVENT", (long)WaitKind.WindowsEvent);
+        Enumeration("inlay_run_flags", typeof(RunFlags));
+        Constant("INLAY_RUN_ONE_STEP", (long)RunFlags.OneStep);
+        Enumeration("inlay_run_info_flags", typeof(RunInfoFlags));
+        Constant("INLAY_RUN_INFO_HAS_WORK", (long)RunInfoFlags.HasWork);
         Print_inlay_error();
         Print_inlay_text();
         Print_inlay_logit_bias();
@@ -587,5 +707,11 @@ static unsafe class LayoutProbe
         Print_inlay_score_params();
         Print_inlay_token_score();
         Print_inlay_logits();
+        Print_inlay_queue_params();
+        Print_inlay_request();
+        Print_inlay_request_event();
+        Print_inlay_run_params();
+        Print_inlay_run_info();
+        Print_inlay_thread_params();
     }
 }

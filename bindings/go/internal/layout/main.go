@@ -48,6 +48,7 @@ func main() {
 	constant("INLAY_INTERNAL", int64(raw.StatusInternal))
 	constant("INLAY_SESSION_LIMIT", int64(raw.StatusSessionLimit))
 	constant("INLAY_INVALID_STATE", int64(raw.StatusInvalidState))
+	constant("INLAY_QUEUE_FULL", int64(raw.StatusQueueFull))
 	enum("inlay_device_kind", unsafe.Sizeof(raw.DeviceKind(0)))
 	constant("INLAY_DEVICE_AUTO", int64(raw.DeviceAuto))
 	constant("INLAY_DEVICE_CPU", int64(raw.DeviceCPU))
@@ -74,6 +75,8 @@ func main() {
 	constant("INLAY_FINISH_CANCELLED", int64(raw.FinishCancelled))
 	constant("INLAY_FINISH_STOP_TOKEN", int64(raw.FinishStopToken))
 	constant("INLAY_FINISH_CONTEXT_FULL", int64(raw.FinishContextFull))
+	constant("INLAY_FINISH_TIMEOUT", int64(raw.FinishTimeout))
+	constant("INLAY_FINISH_ERROR", int64(raw.FinishError))
 	enum("inlay_event_kind", unsafe.Sizeof(raw.EventKind(0)))
 	constant("INLAY_EVENT_NONE", int64(raw.EventNone))
 	constant("INLAY_EVENT_TOKEN", int64(raw.EventToken))
@@ -144,6 +147,18 @@ func main() {
 	enum("inlay_embed_flags", unsafe.Sizeof(raw.EmbedFlags(0)))
 	constant("INLAY_EMBED_NORMALIZE", int64(raw.EmbedNormalize))
 	constant("INLAY_EMBED_NO_PROMPT", int64(raw.EmbedNoPrompt))
+	enum("inlay_request_kind", unsafe.Sizeof(raw.RequestKind(0)))
+	constant("INLAY_REQUEST_GENERATE", int64(raw.RequestGenerate))
+	enum("inlay_request_event_kind", unsafe.Sizeof(raw.RequestEventKind(0)))
+	constant("INLAY_REQUEST_EVENT_TOKENS", int64(raw.RequestEventTokens))
+	constant("INLAY_REQUEST_EVENT_END", int64(raw.RequestEventEnd))
+	enum("inlay_wait_kind", unsafe.Sizeof(raw.WaitKind(0)))
+	constant("INLAY_WAIT_EVENTFD", int64(raw.WaitEventfd))
+	constant("INLAY_WAIT_WINDOWS_EVENT", int64(raw.WaitWindowsEvent))
+	enum("inlay_run_flags", unsafe.Sizeof(raw.RunFlags(0)))
+	constant("INLAY_RUN_ONE_STEP", int64(raw.RunOneStep))
+	enum("inlay_run_info_flags", unsafe.Sizeof(raw.RunInfoFlags(0)))
+	constant("INLAY_RUN_INFO_HAS_WORK", int64(raw.RunInfoHasWork))
 	{
 		var s raw.Error
 		layout("inlay_error", unsafe.Sizeof(s), unsafe.Alignof(s))
@@ -437,5 +452,80 @@ func main() {
 		field("inlay_logits.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
 		field("inlay_logits.values", unsafe.Offsetof(s.Values), unsafe.Sizeof(s.Values))
 		field("inlay_logits.n_values", unsafe.Offsetof(s.NValues), unsafe.Sizeof(s.NValues))
+	}
+	{
+		var s raw.QueueParams
+		layout("inlay_queue_params", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_queue_params.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_queue_params.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
+		field("inlay_queue_params.max_requests", unsafe.Offsetof(s.MaxRequests), unsafe.Sizeof(s.MaxRequests))
+		field("inlay_queue_params.unread_tokens", unsafe.Offsetof(s.UnreadTokens), unsafe.Sizeof(s.UnreadTokens))
+		field("inlay_queue_params.wake", unsafe.Offsetof(s.Wake), unsafe.Sizeof(s.Wake))
+		field("inlay_queue_params.wake_user", unsafe.Offsetof(s.WakeUser), unsafe.Sizeof(s.WakeUser))
+	}
+	{
+		var s raw.Request
+		layout("inlay_request", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_request.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_request.kind", unsafe.Offsetof(s.Kind), unsafe.Sizeof(s.Kind))
+		field("inlay_request.tokens", unsafe.Offsetof(s.Tokens), unsafe.Sizeof(s.Tokens))
+		field("inlay_request.n_tokens", unsafe.Offsetof(s.NTokens), unsafe.Sizeof(s.NTokens))
+		field("inlay_request.text", unsafe.Offsetof(s.Text), unsafe.Sizeof(s.Text))
+		field("inlay_request.text_len", unsafe.Offsetof(s.TextLen), unsafe.Sizeof(s.TextLen))
+		field("inlay_request.conversation", unsafe.Offsetof(s.Conversation), unsafe.Sizeof(s.Conversation))
+		field("inlay_request.conversation_len", unsafe.Offsetof(s.ConversationLen), unsafe.Sizeof(s.ConversationLen))
+		field("inlay_request.chat", unsafe.Offsetof(s.Chat), unsafe.Sizeof(s.Chat))
+		field("inlay_request.session", unsafe.Offsetof(s.Session), unsafe.Sizeof(s.Session))
+		field("inlay_request.priority", unsafe.Offsetof(s.Priority), unsafe.Sizeof(s.Priority))
+		field("inlay_request.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
+		field("inlay_request.deadline_us", unsafe.Offsetof(s.DeadlineUs), unsafe.Sizeof(s.DeadlineUs))
+		field("inlay_request.timeout_us", unsafe.Offsetof(s.TimeoutUs), unsafe.Sizeof(s.TimeoutUs))
+		field("inlay_request.user", unsafe.Offsetof(s.User), unsafe.Sizeof(s.User))
+	}
+	{
+		var s raw.RequestEvent
+		layout("inlay_request_event", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_request_event.request", unsafe.Offsetof(s.Request), unsafe.Sizeof(s.Request))
+		field("inlay_request_event.sequence", unsafe.Offsetof(s.Sequence), unsafe.Sizeof(s.Sequence))
+		field("inlay_request_event.user", unsafe.Offsetof(s.User), unsafe.Sizeof(s.User))
+		field("inlay_request_event.kind", unsafe.Offsetof(s.Kind), unsafe.Sizeof(s.Kind))
+		field("inlay_request_event.n_tokens", unsafe.Offsetof(s.NTokens), unsafe.Sizeof(s.NTokens))
+		field("inlay_request_event.first_token", unsafe.Offsetof(s.FirstToken), unsafe.Sizeof(s.FirstToken))
+		field("inlay_request_event.text", unsafe.Offsetof(s.Text), unsafe.Sizeof(s.Text))
+		field("inlay_request_event.text_bytes", unsafe.Offsetof(s.TextBytes), unsafe.Sizeof(s.TextBytes))
+		field("inlay_request_event.finish_reason", unsafe.Offsetof(s.FinishReason), unsafe.Sizeof(s.FinishReason))
+		field("inlay_request_event.status", unsafe.Offsetof(s.Status), unsafe.Sizeof(s.Status))
+		field("inlay_request_event.n_prompt", unsafe.Offsetof(s.NPrompt), unsafe.Sizeof(s.NPrompt))
+		field("inlay_request_event.n_cached", unsafe.Offsetof(s.NCached), unsafe.Sizeof(s.NCached))
+		field("inlay_request_event.n_drawn", unsafe.Offsetof(s.NDrawn), unsafe.Sizeof(s.NDrawn))
+		field("inlay_request_event.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
+		field("inlay_request_event.queued_us", unsafe.Offsetof(s.QueuedUs), unsafe.Sizeof(s.QueuedUs))
+		field("inlay_request_event.prompt_us", unsafe.Offsetof(s.PromptUs), unsafe.Sizeof(s.PromptUs))
+		field("inlay_request_event.decode_us", unsafe.Offsetof(s.DecodeUs), unsafe.Sizeof(s.DecodeUs))
+	}
+	{
+		var s raw.RunParams
+		layout("inlay_run_params", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_run_params.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_run_params.flags", unsafe.Offsetof(s.Flags), unsafe.Sizeof(s.Flags))
+		field("inlay_run_params.budget_us", unsafe.Offsetof(s.BudgetUs), unsafe.Sizeof(s.BudgetUs))
+		field("inlay_run_params.max_step_us", unsafe.Offsetof(s.MaxStepUs), unsafe.Sizeof(s.MaxStepUs))
+	}
+	{
+		var s raw.RunInfo
+		layout("inlay_run_info", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_run_info.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_run_info.flags", unsafe.Offsetof(s.Flags), unsafe.Sizeof(s.Flags))
+		field("inlay_run_info.n_tokens", unsafe.Offsetof(s.NTokens), unsafe.Sizeof(s.NTokens))
+		field("inlay_run_info.n_requests", unsafe.Offsetof(s.NRequests), unsafe.Sizeof(s.NRequests))
+	}
+	{
+		var s raw.ThreadParams
+		layout("inlay_thread_params", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_thread_params.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_thread_params.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
+		field("inlay_thread_params.busy_us", unsafe.Offsetof(s.BusyUs), unsafe.Sizeof(s.BusyUs))
+		field("inlay_thread_params.period_us", unsafe.Offsetof(s.PeriodUs), unsafe.Sizeof(s.PeriodUs))
+		field("inlay_thread_params.max_step_us", unsafe.Offsetof(s.MaxStepUs), unsafe.Sizeof(s.MaxStepUs))
 	}
 }

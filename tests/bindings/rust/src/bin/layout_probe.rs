@@ -52,6 +52,7 @@ fn constants() {
     constant("INLAY_INTERNAL", INLAY_INTERNAL as i64);
     constant("INLAY_SESSION_LIMIT", INLAY_SESSION_LIMIT as i64);
     constant("INLAY_INVALID_STATE", INLAY_INVALID_STATE as i64);
+    constant("INLAY_QUEUE_FULL", INLAY_QUEUE_FULL as i64);
     println!("enum inlay_device_kind size {}", size_of::<inlay_device_kind>());
     constant("INLAY_DEVICE_AUTO", INLAY_DEVICE_AUTO as i64);
     constant("INLAY_DEVICE_CPU", INLAY_DEVICE_CPU as i64);
@@ -78,6 +79,8 @@ fn constants() {
     constant("INLAY_FINISH_CANCELLED", INLAY_FINISH_CANCELLED as i64);
     constant("INLAY_FINISH_STOP_TOKEN", INLAY_FINISH_STOP_TOKEN as i64);
     constant("INLAY_FINISH_CONTEXT_FULL", INLAY_FINISH_CONTEXT_FULL as i64);
+    constant("INLAY_FINISH_TIMEOUT", INLAY_FINISH_TIMEOUT as i64);
+    constant("INLAY_FINISH_ERROR", INLAY_FINISH_ERROR as i64);
     println!("enum inlay_event_kind size {}", size_of::<inlay_event_kind>());
     constant("INLAY_EVENT_NONE", INLAY_EVENT_NONE as i64);
     constant("INLAY_EVENT_TOKEN", INLAY_EVENT_TOKEN as i64);
@@ -148,6 +151,18 @@ fn constants() {
     println!("enum inlay_embed_flags size {}", size_of::<inlay_embed_flags>());
     constant("INLAY_EMBED_NORMALIZE", INLAY_EMBED_NORMALIZE as i64);
     constant("INLAY_EMBED_NO_PROMPT", INLAY_EMBED_NO_PROMPT as i64);
+    println!("enum inlay_request_kind size {}", size_of::<inlay_request_kind>());
+    constant("INLAY_REQUEST_GENERATE", INLAY_REQUEST_GENERATE as i64);
+    println!("enum inlay_request_event_kind size {}", size_of::<inlay_request_event_kind>());
+    constant("INLAY_REQUEST_EVENT_TOKENS", INLAY_REQUEST_EVENT_TOKENS as i64);
+    constant("INLAY_REQUEST_EVENT_END", INLAY_REQUEST_EVENT_END as i64);
+    println!("enum inlay_wait_kind size {}", size_of::<inlay_wait_kind>());
+    constant("INLAY_WAIT_EVENTFD", INLAY_WAIT_EVENTFD as i64);
+    constant("INLAY_WAIT_WINDOWS_EVENT", INLAY_WAIT_WINDOWS_EVENT as i64);
+    println!("enum inlay_run_flags size {}", size_of::<inlay_run_flags>());
+    constant("INLAY_RUN_ONE_STEP", INLAY_RUN_ONE_STEP as i64);
+    println!("enum inlay_run_info_flags size {}", size_of::<inlay_run_info_flags>());
+    constant("INLAY_RUN_INFO_HAS_WORK", INLAY_RUN_INFO_HAS_WORK as i64);
 }
 
 fn structs() {
@@ -376,6 +391,63 @@ fn structs() {
     layout!(inlay_logits, reserved, "reserved");
     layout!(inlay_logits, values, "values");
     layout!(inlay_logits, n_values, "n_values");
+    layout!(inlay_queue_params);
+    layout!(inlay_queue_params, struct_size, "struct_size");
+    layout!(inlay_queue_params, reserved, "reserved");
+    layout!(inlay_queue_params, max_requests, "max_requests");
+    layout!(inlay_queue_params, unread_tokens, "unread_tokens");
+    layout!(inlay_queue_params, wake, "wake");
+    layout!(inlay_queue_params, wake_user, "wake_user");
+    layout!(inlay_request);
+    layout!(inlay_request, struct_size, "struct_size");
+    layout!(inlay_request, kind, "kind");
+    layout!(inlay_request, tokens, "tokens");
+    layout!(inlay_request, n_tokens, "n_tokens");
+    layout!(inlay_request, text, "text");
+    layout!(inlay_request, text_len, "text_len");
+    layout!(inlay_request, conversation, "conversation");
+    layout!(inlay_request, conversation_len, "conversation_len");
+    layout!(inlay_request, chat, "chat");
+    layout!(inlay_request, session, "session");
+    layout!(inlay_request, priority, "priority");
+    layout!(inlay_request, reserved, "reserved");
+    layout!(inlay_request, deadline_us, "deadline_us");
+    layout!(inlay_request, timeout_us, "timeout_us");
+    layout!(inlay_request, user, "user");
+    layout!(inlay_request_event);
+    layout!(inlay_request_event, request, "request");
+    layout!(inlay_request_event, sequence, "sequence");
+    layout!(inlay_request_event, user, "user");
+    layout!(inlay_request_event, kind, "kind");
+    layout!(inlay_request_event, n_tokens, "n_tokens");
+    layout!(inlay_request_event, first_token, "first_token");
+    layout!(inlay_request_event, text, "text");
+    layout!(inlay_request_event, text_bytes, "text_bytes");
+    layout!(inlay_request_event, finish_reason, "finish_reason");
+    layout!(inlay_request_event, status, "status");
+    layout!(inlay_request_event, n_prompt, "n_prompt");
+    layout!(inlay_request_event, n_cached, "n_cached");
+    layout!(inlay_request_event, n_drawn, "n_drawn");
+    layout!(inlay_request_event, reserved, "reserved");
+    layout!(inlay_request_event, queued_us, "queued_us");
+    layout!(inlay_request_event, prompt_us, "prompt_us");
+    layout!(inlay_request_event, decode_us, "decode_us");
+    layout!(inlay_run_params);
+    layout!(inlay_run_params, struct_size, "struct_size");
+    layout!(inlay_run_params, flags, "flags");
+    layout!(inlay_run_params, budget_us, "budget_us");
+    layout!(inlay_run_params, max_step_us, "max_step_us");
+    layout!(inlay_run_info);
+    layout!(inlay_run_info, struct_size, "struct_size");
+    layout!(inlay_run_info, flags, "flags");
+    layout!(inlay_run_info, n_tokens, "n_tokens");
+    layout!(inlay_run_info, n_requests, "n_requests");
+    layout!(inlay_thread_params);
+    layout!(inlay_thread_params, struct_size, "struct_size");
+    layout!(inlay_thread_params, reserved, "reserved");
+    layout!(inlay_thread_params, busy_us, "busy_us");
+    layout!(inlay_thread_params, period_us, "period_us");
+    layout!(inlay_thread_params, max_step_us, "max_step_us");
 }
 
 fn main() {

@@ -1,0 +1,62 @@
+// Full blocks of keys and values that stay after their sequences, found again by the tokens that they hold and all before these.
+// docs/design/requests.md, "What is found again"
+//
+// An entry is a block with what it continues; the cache has a reference to it. Who uses a chain of entries uses all of it, so that the entry that
+// nobody has used for longest continues none that is older.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "src/engine/kv_pool.h"
+
+namespace inlay {
+
+class PrefixCache {
+ public:
+  explicit PrefixCache(KvPool& pool);
+
+  // Blocks that hold the first of these tokens, as many as there are, with a reference each for the caller; they count as used now.
+  void take(std::span<const int32_t> tokens, std::vector<int32_t>& blocks);
+  size_t n_found(std::span<const int32_t> tokens) const;  // how many blocks take() would give
+  // Keeps those of `blocks` that hold kKvBlockTokens of the tokens each, behind one another. Tokens that are known stay with the block that they have.
+  void keep(std::span<const int32_t> tokens, std::span<const int32_t> blocks);
+  // Gives up to n blocks back to the pool that nobody else uses, those that nobody has used for longest first; how many.
+  int32_t give_back(int32_t n);
+
+  int32_t n_kept() const { return n_kept_; }
+
+ private:
+  static constexpr int32_t kNone = -1;
+  struct Entry {  // of the block of its number
+    uint64_t hash = 0;
+    uint64_t number = 0, parent = 0;  // its own, which no other entry ever had, and that of the one that it continues; 0: none
+    int32_t next_of_hash = kNone;
+    int32_t newer = kNone, older = kNone;  // by use
+    bool is_kept = false;
+  };
+
+  uint64_t hash_of(int32_t parent, std::span<const int32_t> tokens) const;
+  int32_t find(int32_t parent, std::span<const int32_t> tokens) const;
+  std::span<int32_t> tokens_of(int32_t block);
+  std::span<const int32_t> tokens_of(int32_t block) const;
+  Entry& entry(int32_t block) { return entries_[static_cast<size_t>(block)]; }
+  const Entry& entry(int32_t block) const { return entries_[static_cast<size_t>(block)]; }
+  void add(int32_t block, int32_t parent, std::span<const int32_t> tokens);
+  void drop(int32_t block);
+  void put_first(int32_t block);
+  void unlink(int32_t block);
+  void use(std::span<const int32_t> chain);
+
+  KvPool& pool_;
+  std::vector<Entry> entries_;   // one for each block of the pool
+  std::vector<int32_t> tokens_;  // (blocks, kKvBlockTokens)
+  std::vector<int32_t> heads_;   // of the lists of entries whose hashes end in the same bits
+  std::vector<int32_t> chain_;
+  int32_t newest_ = kNone, oldest_ = kNone;
+  uint64_t n_made_ = 0;
+  int32_t n_kept_ = 0;
+};
+
+}  // namespace inlay

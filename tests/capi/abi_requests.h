@@ -1,0 +1,150 @@
+// Requests: every call with what is right and what is wrong.
+#ifndef INLAY_ABI_REQUESTS_H
+#define INLAY_ABI_REQUESTS_H
+
+#include "tests/capi/abi_checks.h"
+
+static void test_run(const inlay_engine* engine, int32_t n_requests) {
+  inlay_run_info info = {0};
+  inlay_run_params step = {0};
+  info.struct_size = sizeof info;
+  step.struct_size = sizeof step;
+  step.flags = INLAY_RUN_ONE_STEP;
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_run)(NULL, NULL, &info, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_run)(engine, NULL, NULL, &err));
+  EXPECT(INLAY_OK, CALL(inlay_run)(engine, &step, &info, &err));
+  CHECK(info.n_requests == n_requests && (info.flags & INLAY_RUN_INFO_HAS_WORK) != 0);
+  IN_STRUCT(inlay_run_params, p->flags = INLAY_RUN_ONE_STEP, CALL(inlay_run)(engine, p, &info, &err), INLAY_OK);
+  IN_STRUCT(inlay_run_params, p->flags = 2, CALL(inlay_run)(engine, p, &info, &err), INLAY_INVALID_ARGUMENT);
+  IN_STRUCT(inlay_run_params, p->budget_us = UINT64_MAX, CALL(inlay_run)(engine, p, &info, &err), INLAY_INVALID_ARGUMENT);
+  IN_STRUCT(inlay_run_params, p->max_step_us = UINT64_MAX, CALL(inlay_run)(engine, p, &info, &err), INLAY_INVALID_ARGUMENT);
+  OUT_STRUCT(inlay_run_info, CALL(inlay_run)(engine, NULL, p, &err));
+}
+
+static void test_thread(const inlay_engine* engine) {
+  inlay_run_info info = {0};
+  info.struct_size = sizeof info;
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_engine_set_thread)(NULL, NULL, &err));
+  EXPECT(INLAY_OK, CALL(inlay_engine_set_thread)(engine, NULL, &err));
+  IN_STRUCT(inlay_thread_params, p->max_step_us = 1000, CALL(inlay_engine_set_thread)(engine, p, &err), INLAY_OK);
+  EXPECT(INLAY_INVALID_STATE, CALL(inlay_run)(engine, NULL, &info, &err));
+  IN_STRUCT(inlay_thread_params, (p->busy_us = 500, p->period_us = 1000), CALL(inlay_engine_set_thread)(engine, p, &err), INLAY_OK);
+  IN_STRUCT(inlay_thread_params, p->busy_us = 500, CALL(inlay_engine_set_thread)(engine, p, &err), INLAY_INVALID_ARGUMENT);
+  IN_STRUCT(inlay_thread_params, p->period_us = 500, CALL(inlay_engine_set_thread)(engine, p, &err), INLAY_INVALID_ARGUMENT);
+  IN_STRUCT(inlay_thread_params, (p->busy_us = 2, p->period_us = 1), CALL(inlay_engine_set_thread)(engine, p, &err), INLAY_INVALID_ARGUMENT);
+  IN_STRUCT(inlay_thread_params, p->reserved = 1, CALL(inlay_engine_set_thread)(engine, p, &err), INLAY_INVALID_ARGUMENT);
+  EXPECT(INLAY_OK, CALL(inlay_engine_set_thread)(engine, NULL, &err));
+}
+
+static void test_submit(const inlay_queue* queue, uint64_t* id) {
+  static const int32_t prompt[] = {65, 66, 67}, far_away[] = {65, 1 << 30};
+  inlay_session_params session = {0};
+  inlay_chat_params chat = {0};
+  const char* talk = "[{\"role\": \"user\", \"content\": \"Hello\"}]";
+  session.struct_size = sizeof session;
+  session.max_tokens = 3;
+  chat.struct_size = sizeof chat;
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_submit)(NULL, NULL, id, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_submit)(queue, NULL, id, &err));
+  IN_STRUCT(inlay_request, (void)p, CALL(inlay_submit)(queue, p, id, &err), INLAY_INVALID_ARGUMENT);
+  CHECK(*id == 0);
+#define PROMPT (p->tokens = prompt, p->n_tokens = 3, p->session = &session)
+#define REFUSED(change) IN_STRUCT(inlay_request, (PROMPT, change), CALL(inlay_submit)(queue, p, id, &err), INLAY_INVALID_ARGUMENT)
+  REFUSED(p->n_tokens = 0);
+  REFUSED(p->text = "a");
+  REFUSED(p->conversation_len = SIZE_MAX);
+  REFUSED(p->tokens = far_away);
+  REFUSED(p->kind = 1);
+  REFUSED(p->priority = 8);
+  REFUSED(p->priority = -1);
+  REFUSED(p->reserved = 1);
+  REFUSED(p->deadline_us = UINT64_MAX);
+  REFUSED(p->timeout_us = UINT64_MAX);
+#undef REFUSED
+  session.flags = 1u << 30;
+  IN_STRUCT(inlay_request, PROMPT, CALL(inlay_submit)(queue, p, id, &err), INLAY_INVALID_ARGUMENT);
+  session.flags = 0;
+  IN_STRUCT(inlay_request, (p->text = "abc", p->text_len = SIZE_MAX, p->session = &session), CALL(inlay_submit)(queue, p, id, &err), INLAY_OK);
+  IN_STRUCT(inlay_request, (p->conversation = talk, p->conversation_len = SIZE_MAX, p->chat = &chat, p->session = &session),
+            CALL(inlay_submit)(queue, p, id, &err), INLAY_OK);
+  IN_STRUCT(inlay_request, (p->conversation = "[", p->conversation_len = 1), CALL(inlay_submit)(queue, p, id, &err), INLAY_FORMAT);
+  IN_STRUCT(inlay_request, (PROMPT, p->priority = 7, p->deadline_us = 5, p->timeout_us = 1000000000, p->user = 77),
+            CALL(inlay_submit)(queue, p, id, &err), INLAY_OK);
+  CHECK(*id > 0);
+#undef PROMPT
+}
+
+static void test_poll(const inlay_queue* queue, size_t n_requests, uint64_t last) {
+  inlay_request_event events[8];
+  inlay_token_logprob tokens[16];
+  char text[256];
+  int32_t ready = -1;
+  size_t n = 99, n_ends = 0, i;
+  uint64_t sequence = 0;
+  const size_t stride = sizeof *events;
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_poll)(NULL, events, 8, stride, tokens, 16, text, sizeof text, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_poll)(queue, NULL, 8, stride, tokens, 16, text, sizeof text, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_poll)(queue, events, 8, stride - 8, tokens, 16, text, sizeof text, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_poll)(queue, events, 8, stride, NULL, 16, text, sizeof text, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_poll)(queue, events, 8, stride, tokens, 16, NULL, sizeof text, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_poll)(queue, events, 8, stride, tokens, 16, text, sizeof text, NULL, &err));
+  EXPECT(INLAY_BUFFER_TOO_SMALL, CALL(inlay_poll)(queue, NULL, 0, stride, NULL, 0, NULL, 0, &n, &err));
+  EXPECT(INLAY_BUFFER_TOO_SMALL, CALL(inlay_poll)(queue, events, 8, stride, NULL, 0, NULL, 0, &n, &err));
+  CHECK(n == 0);
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_wait)(NULL, 0, &ready, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_wait)(queue, 0, NULL, &err));
+  EXPECT(INLAY_OK, CALL(inlay_wait)(queue, -1, &ready, &err));
+  CHECK(ready == 1);
+  for (n = 1; n > 0;) {
+    memset(events, 0xaa, sizeof events);
+    EXPECT(INLAY_OK, CALL(inlay_poll)(queue, events, 8, stride, tokens, 16, text, sizeof text, &n, &err));
+    for (i = 0; i < n; ++i) {
+      const inlay_request_event* e = &events[i];
+      CHECK(e->sequence == ++sequence && e->request > 0 && e->reserved == 0);
+      CHECK(e->first_token + (size_t)e->n_tokens <= 16 && e->text + e->text_bytes <= sizeof text);
+      CHECK((e->request + 4 > last) == (e->user == 77));
+      if (e->kind != INLAY_REQUEST_EVENT_END) continue;
+      ++n_ends;
+      CHECK(e->finish_reason == INLAY_FINISH_MAX_TOKENS || e->finish_reason == INLAY_FINISH_END_OF_GENERATION);
+      CHECK(e->n_prompt > 0 && e->n_drawn > 0 && e->n_drawn <= 3 && e->status == INLAY_OK);
+    }
+  }
+  CHECK(n_ends == n_requests);
+  EXPECT(INLAY_OK, CALL(inlay_wait)(queue, 1000, &ready, &err));
+  CHECK(ready == 0);
+}
+
+static void test_requests(const inlay_engine* engine) {
+  enum { N = 12 };  // that test_submit() submits
+  inlay_queue *queue = NULL, *other = NULL;
+  inlay_wait_kind kind = 0;
+  int64_t handle = -1;
+  int32_t ready = -1;
+  uint64_t id = 0;
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_queue_create)(NULL, NULL, &queue, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_queue_create)(engine, NULL, NULL, &err));
+  IN_STRUCT(inlay_queue_params, p->max_requests = -1, CALL(inlay_queue_create)(engine, p, &queue, &err), INLAY_INVALID_ARGUMENT);
+  IN_STRUCT(inlay_queue_params, p->unread_tokens = -1, CALL(inlay_queue_create)(engine, p, &queue, &err), INLAY_INVALID_ARGUMENT);
+  IN_STRUCT(inlay_queue_params, p->reserved = 1, CALL(inlay_queue_create)(engine, p, &queue, &err), INLAY_INVALID_ARGUMENT);
+  CHECK(queue == NULL);
+  EXPECT(INLAY_OK, CALL(inlay_queue_create)(engine, NULL, &queue, &err));
+  EXPECT(INLAY_OK, CALL(inlay_queue_create)(engine, NULL, &other, &err));
+  EXPECT(INLAY_INVALID_STATE, CALL(inlay_wait)(queue, -1, &ready, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_queue_get_handle)(NULL, &kind, &handle, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_queue_get_handle)(queue, NULL, &handle, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_queue_get_handle)(queue, &kind, NULL, &err));
+  EXPECT(INLAY_OK, CALL(inlay_queue_get_handle)(queue, &kind, &handle, &err));
+  CHECK(handle > 0 && (kind == INLAY_WAIT_EVENTFD || kind == INLAY_WAIT_WINDOWS_EVENT));
+  test_submit(queue, &id);
+  test_run(engine, N);
+  test_poll(queue, N, id);
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_request_cancel)(NULL, id, &err));
+  EXPECT(INLAY_OK, CALL(inlay_request_cancel)(queue, id, &err));
+  EXPECT(INLAY_OK, CALL(inlay_request_cancel)(queue, UINT64_MAX, &err));
+  test_thread(engine);
+  CALL(inlay_queue_free)(NULL);
+  CALL(inlay_queue_free)(queue);
+  CALL(inlay_queue_free)(other);
+}
+
+#endif

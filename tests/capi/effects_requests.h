@@ -1,0 +1,222 @@
+// The rows of effects.cpp that show what the fields of requests and of who computes them change.
+#pragma once
+
+#include <chrono>
+#include <thread>
+
+#include "tests/capi/effects_sampler.h"
+#include "tests/capi/request_client.h"
+
+namespace inlay::test {
+
+// What a request comes to, or the error of its submission.
+inline std::string answered(const inlay_request& request, const QueuePtr& queue = new_queue(engine())) {
+  uint64_t id = 0;
+  inlay_error err;
+  if (const auto status = inlay_submit(queue.get(), &request, &id, &err); status != INLAY_OK) return failure(status, err);
+  return text_of(answers_of(engine(), queue)[id]);
+}
+
+inline inlay_session_params short_session() {
+  inlay_session_params out = sized<inlay_session_params>();
+  out.max_tokens = 6;
+  out.flags = INLAY_SESSION_IGNORE_END_OF_GENERATION;
+  return out;
+}
+
+inline EffectRow request_row(const char* field, Kind kind, std::function<void(inlay_request&)> set, std::string words = "",
+                             std::function<void(inlay_request&)> base = {}) {
+  return {std::string("inlay_request.") + field, kind, [=](bool with) {
+            const inlay_session_params session = short_session();
+            inlay_request request = base ? sized<inlay_request>() : request_of(kPlain);
+            request.session = &session;
+            if (base) base(request);
+            if (with) set(request);
+            return answered(request);
+          }, std::move(words)};
+}
+
+// Two requests on an engine with room for one: in which order they end.
+inline std::string order_of(const std::function<void(inlay_request& first, inlay_request& second)>& set) {
+  inlay_load_params params = on(INLAY_DEVICE_CPU);
+  params.max_sessions = 1;
+  params.n_threads = 1;
+  const EnginePtr own = load(params);
+  const QueuePtr queue = new_queue(own);
+  const inlay_session_params session = short_session();
+  inlay_request first = request_of(kPlain, &session), second = first;
+  set(first, second);
+  const uint64_t a = submit(queue, first);
+  submit(queue, second);
+  inlay_run_params step = sized<inlay_run_params>();
+  step.flags = INLAY_RUN_ONE_STEP;
+  inlay_run_info info = sized<inlay_run_info>();
+  Answers answers;
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(inlay_run(own.get(), &step, &info, nullptr), INLAY_OK);
+    poll(queue.get(), answers);
+    for (const auto& [id, answer] : answers)
+      if (answer.n_ends > 0) return id == a ? "the first" : "the second";
+  }
+  return "none";
+}
+
+inline EffectRow order_row(const char* field, std::function<void(inlay_request& first, inlay_request& second)> set) {
+  return {std::string("inlay_request.") + field, Kind::effect, [=](bool with) {
+            return order_of([&](inlay_request& first, inlay_request& second) {
+              if (with) set(first, second);
+            });
+          }};
+}
+
+inline std::string made(const inlay_queue_params& params) {
+  inlay_queue* out = nullptr;
+  inlay_error err;
+  const inlay_status status = inlay_queue_create(engine().get(), &params, &out, &err);
+  inlay_queue_free(out);
+  return status == INLAY_OK ? "made" : failure(status, err);
+}
+
+inline EffectRow queue_row(const char* field, Kind kind, std::function<void(inlay_queue_params&)> set, std::string words = "") {
+  return {std::string("inlay_queue_params.") + field, kind, [=](bool with) {
+            inlay_queue_params params = sized<inlay_queue_params>();
+            if (with) set(params);
+            if (kind == Kind::refused) return made(params);
+            const QueuePtr queue = new_queue(engine(), &params);
+            const inlay_session_params session = short_session();
+            const inlay_request request = request_of(kPlain, &session);
+            std::string out;
+            for (int i = 0; i < 2; ++i) {
+              uint64_t id = 0;
+              out += inlay_status_name(inlay_submit(queue.get(), &request, &id, nullptr));
+            }
+            inlay_run_info info = sized<inlay_run_info>();
+            EXPECT_EQ(inlay_run(engine().get(), nullptr, &info, nullptr), INLAY_OK);
+            return out + " " + std::to_string(info.n_tokens);
+          }, std::move(words)};
+}
+
+inline std::string ran(const inlay_run_params& params) {
+  const QueuePtr queue = new_queue(engine());
+  inlay_session_params session = short_session();
+  session.max_tokens = 40;
+  const Tokens prompt(200, 65);
+  submit(queue, request_of(prompt, &session));
+  inlay_run_info info = sized<inlay_run_info>();
+  inlay_error err;
+  const inlay_status status = inlay_run(engine().get(), &params, &info, &err);
+  if (status != INLAY_OK) return failure(status, err);
+  return std::to_string(info.n_tokens) + " tokens, " + std::to_string(info.n_requests) + " left, flags " + std::to_string(info.flags);
+}
+
+inline EffectRow run_row(const char* field, Kind kind, std::function<void(inlay_run_params&)> set, std::string words = "",
+                         std::function<void(inlay_run_params&)> base = {}) {
+  return {field[0] == 'I' ? field : std::string("inlay_run_params.") + field, kind, [=](bool with) {
+            inlay_run_params params = sized<inlay_run_params>();
+            if (base) base(params);
+            if (with) set(params);
+            return ran(params);
+          }, std::move(words)};
+}
+
+inline EffectRow thread_row(const char* field, std::function<void(inlay_thread_params&)> set, std::string words) {
+  return {std::string("inlay_thread_params.") + field, Kind::refused, [=](bool with) {
+            inlay_thread_params params = sized<inlay_thread_params>();
+            if (with) set(params);
+            inlay_error err;
+            const inlay_status status = inlay_engine_set_thread(engine().get(), &params, &err);
+            inlay_engine_set_thread(engine().get(), nullptr, nullptr);
+            return status == INLAY_OK ? "fine" : failure(status, err);
+          }, std::move(words)};
+}
+
+// Milliseconds that a request takes whose engine computes for a part of the time, in tens, at least.
+inline std::string slow_thread(uint64_t busy_us, uint64_t period_us) {
+  inlay_load_params load_params = on(INLAY_DEVICE_CPU);
+  load_params.n_threads = 1;
+  const EnginePtr own = load(load_params);
+  const QueuePtr queue = new_queue(own);
+  inlay_thread_params params = sized<inlay_thread_params>();
+  params.busy_us = busy_us;
+  params.period_us = period_us;
+  EXPECT_EQ(inlay_engine_set_thread(own.get(), &params, nullptr), INLAY_OK);
+  inlay_session_params session = short_session();
+  session.max_tokens = 20;
+  const auto start = std::chrono::steady_clock::now();
+  submit(queue, request_of(kPlain, &session));
+  Answers answers;
+  for (int32_t ready = 1; ready == 1 && (answers.empty() || answers.begin()->second.n_ends == 0);) {
+    EXPECT_EQ(inlay_wait(queue.get(), 10'000'000, &ready, nullptr), INLAY_OK);
+    poll(queue.get(), answers);
+  }
+  const auto took = std::chrono::steady_clock::now() - start;
+  return took >= std::chrono::milliseconds(200) ? "slow" : "fast";
+}
+
+inline std::vector<EffectRow> request_effect_rows() {
+  std::vector<EffectRow> rows;
+  using enum Kind;
+  using Request = inlay_request;
+  static const std::string talk = R"([{"role": "user", "content": "Hello"}])";
+  static const inlay_chat_params chat = sized<inlay_chat_params>();
+  static int n_woken = 0, n_others = 0;
+  const auto count = [](void* user) { ++*static_cast<int*>(user); };
+  const auto text = [](Request& r) { r.text = "abcdef", r.text_len = 3; };
+  const auto conversation = [](Request& r) { r.conversation = talk.data(), r.conversation_len = talk.size(); };
+  const auto woken = [=](bool with_function, bool with_user) {
+    n_woken = n_others = 0;
+    inlay_queue_params params = sized<inlay_queue_params>();
+    if (with_function) params.wake = count;
+    params.wake_user = with_user ? &n_woken : &n_others;
+    answered(request_of(kPlain), new_queue(engine(), &params));
+    return std::to_string(n_woken > 0) + std::to_string(n_others > 0);
+  };
+  const auto add = [&](EffectRow row) { rows.push_back(std::move(row)); };
+  add(queue_row("struct_size", refused, [](auto& p) { p.struct_size = 3; }, "struct_size"));
+  add(queue_row("reserved", refused, [](auto& p) { p.reserved = 1; }, "reserved"));
+  add(queue_row("max_requests", effect, [](auto& p) { p.max_requests = 1; }));
+  add(queue_row("max_requests", refused, [](auto& p) { p.max_requests = -1; }, "max_requests"));
+  add(queue_row("unread_tokens", effect, [](auto& p) { p.unread_tokens = 2; }));
+  add(queue_row("unread_tokens", refused, [](auto& p) { p.unread_tokens = 1 << 30; }, "unread_tokens"));
+  add({"inlay_queue_params.wake", effect, [=](bool with) { return woken(with, true); }});
+  add({"inlay_queue_params.wake_user", effect, [=](bool with) { return woken(true, with); }});
+
+  add(request_row("struct_size", refused, [](Request& r) { r.struct_size = 3; }, "struct_size"));
+  add(request_row("kind", refused, [](Request& r) { r.kind = 5; }, "kind"));
+  add(request_row("tokens", effect, [](Request& r) { r.tokens = kPlain.data() + 1; }, "", [](Request& r) { r.tokens = kPlain.data(), r.n_tokens = 2; }));
+  add(request_row("n_tokens", effect, [](Request& r) { r.n_tokens = 2; }));
+  add(request_row("text", effect, [](Request& r) { r.text = "xyz"; }, "", text));
+  add(request_row("text", refused, text, "2 of tokens, text and conversation"));
+  add(request_row("text_len", effect, [](Request& r) { r.text_len = SIZE_MAX; }, "", text));
+  add(request_row("conversation", effect, [](Request& r) { r.conversation = R"([{"role": "user", "content": "H2llo"}])"; }, "", conversation));
+  add(request_row("conversation_len", refused, [](Request& r) { r.conversation_len = 5; }, "conversation: line 1", conversation));
+  add(request_row("chat", effect, [](Request& r) { r.chat = &chat; }, "", conversation));
+  add(request_row("session", effect, [](Request& r) { r.session = nullptr; }));
+  add(request_row("reserved", refused, [](Request& r) { r.reserved = 1; }, "reserved"));
+  add(request_row("priority", refused, [](Request& r) { r.priority = 8; }, "priority"));
+  add(request_row("timeout_us", effect, [](Request& r) { r.timeout_us = 1; }));
+  add(request_row("timeout_us", refused, [](Request& r) { r.timeout_us = UINT64_MAX; }, "timeout_us"));
+  add(request_row("deadline_us", refused, [](Request& r) { r.deadline_us = UINT64_MAX; }, "deadline_us"));
+  add(request_row("user", effect, [](Request& r) { r.user = 7; }));
+  add(order_row("priority", [](Request&, Request& second) { second.priority = 3; }));
+  add(order_row("deadline_us", [](Request& first, Request& second) { first.deadline_us = 1'000'000, second.deadline_us = 1'000; }));
+
+  add(run_row("struct_size", refused, [](auto& p) { p.struct_size = 3; }, "struct_size"));
+  add(run_row("flags", refused, [](auto& p) { p.flags = 1u << 31; }, "flags"));
+  add(run_row("INLAY_RUN_ONE_STEP", effect, [](auto& p) { p.flags = INLAY_RUN_ONE_STEP; }));
+  add(run_row("budget_us", effect, [](auto& p) { p.budget_us = 1; }));
+  add(run_row("budget_us", refused, [](auto& p) { p.budget_us = UINT64_MAX; }, "budget_us"));
+  add(run_row("max_step_us", effect, [](auto& p) { p.max_step_us = 1; }, "", [](auto& p) { p.flags = INLAY_RUN_ONE_STEP; }));
+  add(run_row("max_step_us", refused, [](auto& p) { p.max_step_us = UINT64_MAX; }, "max_step_us"));
+
+  add(thread_row("struct_size", [](auto& p) { p.struct_size = 3; }, "struct_size"));
+  add(thread_row("reserved", [](auto& p) { p.reserved = 1; }, "reserved"));
+  add(thread_row("busy_us", [](auto& p) { p.busy_us = 5; }, "busy_us"));
+  add(thread_row("period_us", [](auto& p) { p.period_us = 5; }, "period_us"));
+  add(thread_row("max_step_us", [](auto& p) { p.max_step_us = UINT64_MAX; }, "max_step_us"));
+  add({"inlay_thread_params.busy_us", effect, [](bool with) { return slow_thread(with ? 40'000 : 1, 40'000); }});
+  add({"inlay_thread_params.period_us", effect, [](bool with) { return slow_thread(1, with ? 40'000 : 1); }});
+  return rows;
+}
+
+}  // namespace inlay::test

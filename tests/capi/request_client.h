@@ -1,0 +1,97 @@
+// Requests as tests use them: queues that free themselves, and what is collected as text.
+#pragma once
+
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/capi/client.h"
+
+namespace inlay::test {
+
+struct FreeQueue {
+  void operator()(inlay_queue* q) const { inlay_queue_free(q); }
+};
+using QueuePtr = std::unique_ptr<inlay_queue, FreeQueue>;
+
+inline QueuePtr new_queue(const EnginePtr& engine, const inlay_queue_params* params = nullptr) {
+  inlay_queue* made = nullptr;
+  inlay_error err;
+  EXPECT_EQ(inlay_queue_create(engine.get(), params, &made, &err), INLAY_OK) << err.message;
+  return QueuePtr(made);
+}
+
+inline inlay_request request_of(const Tokens& tokens, const inlay_session_params* session = nullptr) {
+  inlay_request out = sized<inlay_request>();
+  out.tokens = tokens.data();
+  out.n_tokens = tokens.size();
+  out.session = session;
+  return out;
+}
+
+inline uint64_t submit(const QueuePtr& queue, const inlay_request& request) {
+  uint64_t id = 0;
+  inlay_error err;
+  EXPECT_EQ(inlay_submit(queue.get(), &request, &id, &err), INLAY_OK) << err.message;
+  return id;
+}
+
+// What a request has come to.
+struct Answer {
+  Tokens tokens;
+  std::string text, message;
+  uint64_t user = 0;
+  inlay_finish_reason reason = INLAY_FINISH_NONE;
+  inlay_status status = INLAY_OK;
+  int32_t n_prompt = 0, n_drawn = 0;
+  int n_ends = 0;
+};
+using Answers = std::map<uint64_t, Answer>;
+
+// One poll into room for `n_events`; how many there were.
+inline size_t poll(inlay_queue* queue, Answers& into, size_t n_events = 8) {
+  std::vector<inlay_request_event> events(n_events);
+  std::vector<inlay_token_logprob> tokens(8 * n_events);
+  std::string text(32 * n_events, '\0');
+  size_t n = 0;
+  inlay_error err;
+  const inlay_status status = inlay_poll(queue, events.data(), n_events, sizeof events[0], tokens.data(), tokens.size(), text.data(), text.size(), &n, &err);
+  if (status != INLAY_OK) return 0;
+  for (const inlay_request_event& event : std::span(events).first(n)) {
+    Answer& own = into[event.request];
+    own.user = event.user;
+    for (int32_t i = 0; i < event.n_tokens; ++i) own.tokens.push_back(tokens[event.first_token + static_cast<size_t>(i)].token);
+    const bool ends = event.kind == INLAY_REQUEST_EVENT_END;
+    (ends ? own.message : own.text) += text.substr(event.text, event.text_bytes);
+    if (!ends) continue;
+    ++own.n_ends;
+    own.reason = event.finish_reason;
+    own.status = event.status;
+    own.n_prompt = event.n_prompt;
+    own.n_drawn = event.n_drawn;
+  }
+  return n;
+}
+
+inline std::string text_of(const Answer& answer) {
+  std::ostringstream out;
+  for (const int32_t token : answer.tokens) out << token << " ";
+  out << "'" << answer.text << "' end " << answer.reason << " " << answer.message << " prompt " << answer.n_prompt << " user " << answer.user;
+  return out.str();
+}
+
+// All requests computed on this thread and collected.
+inline Answers answers_of(const EnginePtr& engine, const QueuePtr& queue, const inlay_run_params* params = nullptr) {
+  Answers out;
+  inlay_run_info info = sized<inlay_run_info>();
+  do {
+    inlay_error err;
+    EXPECT_EQ(inlay_run(engine.get(), params, &info, &err), INLAY_OK) << err.message;
+    while (poll(queue.get(), out) > 0) {
+    }
+  } while (info.n_requests > 0);
+  return out;
+}
+
+}  // namespace inlay::test

@@ -1,0 +1,266 @@
+// Requests through the C interface: wake-ups, threads, frees in any order, fork, and what a client that never reads does to others.
+#include <atomic>
+#include <chrono>
+#include <thread>
+#ifndef _WIN32
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
+
+#include "tests/capi/request_client.h"
+
+namespace inlay::test {
+namespace {
+
+inlay_session_params up_to(int32_t n) {
+  inlay_session_params out = sized<inlay_session_params>();
+  out.max_tokens = n;
+  out.flags = INLAY_SESSION_IGNORE_END_OF_GENERATION;
+  return out;
+}
+
+EnginePtr small_engine(int32_t max_sessions = 4, uint64_t kv_budget_bytes = 0) {
+  inlay_load_params params = on(INLAY_DEVICE_CPU);
+  params.n_context = 256;
+  params.max_sessions = max_sessions;
+  params.n_threads = 1;
+  params.kv_budget_bytes = kv_budget_bytes;
+  return load(params);
+}
+
+void give_thread(const EnginePtr& engine) {
+  const inlay_thread_params params = sized<inlay_thread_params>();
+  inlay_error err;
+  ASSERT_EQ(inlay_engine_set_thread(engine.get(), &params, &err), INLAY_OK) << err.message;
+}
+
+// Waits and polls until `n` requests have ended.
+void collect(inlay_queue* queue, Answers& into, size_t n) {
+  const auto n_ended = [&] {
+    return std::ranges::count_if(into, [](const auto& entry) { return entry.second.n_ends > 0; });
+  };
+  while (static_cast<size_t>(n_ended()) < n) {
+    int32_t ready = 0;
+    inlay_error err;
+    ASSERT_EQ(inlay_wait(queue, 60'000'000, &ready, &err), INLAY_OK) << err.message;
+    ASSERT_EQ(ready, 1);
+    poll(queue, into);
+  }
+}
+
+// 50 callers, 16 threads, a pool of a quarter of what they need at once: all wait their turn and end whole.
+TEST(Requests, ManyCallersAndASmallPoolAllEndWhole) {
+  inlay_memory_info plan = sized<inlay_memory_info>();
+  inlay_load_params params = on(INLAY_DEVICE_CPU);
+  params.n_context = 256;
+  params.max_sessions = 8;
+  ASSERT_EQ(inlay_memory_plan(model_file(kModel).c_str(), SIZE_MAX, &params, &plan, nullptr), INLAY_OK);
+  const EnginePtr engine = small_engine(8, plan.kv_bytes / 4);
+  const inlay_session_params session = up_to(60);
+  const QueuePtr one = new_queue(engine);
+  const uint64_t first = submit(one, request_of(Tokens(100, 65), &session));
+  const Answer alone = answers_of(engine, one)[first];
+  EXPECT_EQ(alone.tokens.size(), 60u);
+  give_thread(engine);
+  std::atomic<int> n_whole{0};
+  std::vector<std::thread> hosts;
+  for (int t = 0; t < 16; ++t) {
+    hosts.emplace_back([&, t] {
+      const QueuePtr queue = new_queue(engine);
+      const int n = t < 2 ? 4 : 3;
+      for (int i = 0; i < n; ++i) submit(queue, request_of(Tokens(100, 65), &session));
+      Answers answers;
+      collect(queue.get(), answers, static_cast<size_t>(n));
+      for (const auto& [id, answer] : answers) n_whole += answer.tokens == alone.tokens && answer.text == alone.text && answer.n_ends == 1;
+    });
+  }
+  for (std::thread& host : hosts) host.join();
+  EXPECT_EQ(n_whole, 50);
+}
+
+TEST(Requests, AClientThatNeverReadsHarmsNobody) {
+  const EnginePtr engine = small_engine(1);
+  give_thread(engine);
+  inlay_queue_params params = sized<inlay_queue_params>();
+  params.unread_tokens = 3;
+  const QueuePtr deaf = new_queue(engine, &params), reads = new_queue(engine);
+  const inlay_session_params session = up_to(30);
+  for (int i = 0; i < 5; ++i) submit(deaf, request_of(kPlain, &session));
+  for (int i = 0; i < 5; ++i) submit(reads, request_of(kPlain, &session));
+  Answers answers;
+  collect(reads.get(), answers, 5);
+  for (const auto& [id, answer] : answers) EXPECT_EQ(answer.tokens.size(), 30u);
+}
+
+#ifdef __linux__
+TEST(Requests, TheHandleIsReadyWhileThereIsSomethingToPoll) {
+  const EnginePtr engine = small_engine();
+  const QueuePtr queue = new_queue(engine);
+  inlay_wait_kind kind = 0;
+  int64_t handle = -1;
+  ASSERT_EQ(inlay_queue_get_handle(queue.get(), &kind, &handle, nullptr), INLAY_OK);
+  EXPECT_EQ(kind, INLAY_WAIT_EVENTFD);
+  const auto is_ready = [&](int timeout_ms) {
+    pollfd one = {static_cast<int>(handle), POLLIN, 0};
+    return ::poll(&one, 1, timeout_ms) == 1;
+  };
+  EXPECT_FALSE(is_ready(0));
+  const inlay_session_params session = up_to(5);
+  submit(queue, request_of(kPlain, &session));
+  EXPECT_FALSE(is_ready(0));
+  give_thread(engine);
+  EXPECT_TRUE(is_ready(60'000));
+  EXPECT_TRUE(is_ready(0)) << "it stays so";
+  Answers answers;
+  collect(queue.get(), answers, 1);
+  EXPECT_FALSE(is_ready(0));
+  EXPECT_EQ(fcntl(static_cast<int>(handle), F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+}
+
+TEST(Requests, AForkedChildIsToldAndWaitsForNothing) {
+  const EnginePtr engine = small_engine();
+  give_thread(engine);
+  const QueuePtr queue = new_queue(engine);
+  const inlay_session_params session = up_to(200);
+  submit(queue, request_of(kPlain, &session));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    int32_t ready = 0;
+    size_t n = 0;
+    inlay_request_event event;
+    const bool refused = inlay_wait(queue.get(), -1, &ready, nullptr) == INLAY_INVALID_STATE &&
+                         inlay_poll(queue.get(), &event, 1, sizeof event, nullptr, 0, nullptr, 0, &n, nullptr) == INLAY_INVALID_STATE;
+    inlay_queue* freed = queue.get();
+    inlay_queue_free(freed);
+    _exit(refused ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  Answers answers;
+  collect(queue.get(), answers, 1);
+  EXPECT_EQ(answers.begin()->second.tokens.size(), 200u);
+}
+#endif
+
+// Requests end with the engine, whoever holds what; the queue tells it and then says that there is no more.
+TEST(Requests, QueuesOutliveTheirEngine) {
+  EnginePtr engine = small_engine();
+  give_thread(engine);
+  const QueuePtr queue = new_queue(engine), other = new_queue(engine);
+  const inlay_session_params session = up_to(200);
+  const uint64_t id = submit(queue, request_of(kPlain, &session));
+  const SessionPtr keeps = new_session(engine);
+  std::thread waits([&] {
+    int32_t ready = 0;
+    EXPECT_EQ(inlay_wait(other.get(), -1, &ready, nullptr), INLAY_INVALID_STATE);
+  });
+  engine.reset();
+  waits.join();
+  Answers answers;
+  while (poll(queue.get(), answers) > 0) {
+  }
+  EXPECT_EQ(answers[id].n_ends, 1);
+  EXPECT_EQ(answers[id].reason, INLAY_FINISH_CANCELLED);
+  size_t n = 0;
+  inlay_request_event event;
+  inlay_error err;
+  EXPECT_EQ(inlay_poll(queue.get(), &event, 1, sizeof event, nullptr, 0, nullptr, 0, &n, &err), INLAY_INVALID_STATE);
+  uint64_t none = 0;
+  const inlay_request request = request_of(kPlain);
+  EXPECT_EQ(inlay_submit(queue.get(), &request, &none, &err), INLAY_INVALID_STATE) << err.message;
+  EXPECT_EQ(inlay_request_cancel(queue.get(), id, &err), INLAY_OK) << err.message;
+  prefill(keeps, kPlain);  // the session lives on
+}
+
+TEST(Requests, AQueueThatIsFreedTakesItsRequestsAlong) {
+  const EnginePtr engine = small_engine();
+  std::atomic<int> n_woken{0};
+  for (int i = 0; i < 200; ++i) {
+    give_thread(engine);
+    inlay_queue_params params = sized<inlay_queue_params>();
+    params.wake = [](void* user) { ++*static_cast<std::atomic<int>*>(user); };
+    params.wake_user = &n_woken;
+    QueuePtr queue = new_queue(engine, &params);
+    for (int k = 0; k < 3; ++k) submit(queue, request_of(kPlain));
+    std::thread waits;
+    if (i % 4 == 0) {
+      waits = std::thread([q = queue.get()] {
+        Answers answers;
+        int32_t ready = 0;
+        while (inlay_wait(q, -1, &ready, nullptr) == INLAY_OK) poll(q, answers);
+      });
+      std::this_thread::sleep_for(std::chrono::microseconds(300));
+    }
+    queue.reset();
+    const int after = n_woken;
+    if (waits.joinable()) waits.join();
+    EXPECT_EQ(n_woken, after) << "not called behind its free";
+    if (i % 3 == 0) {
+      EXPECT_EQ(inlay_engine_set_thread(engine.get(), nullptr, nullptr), INLAY_OK);
+    }
+  }
+  inlay_stats stats = sized<inlay_stats>();
+  inlay_run_info info = sized<inlay_run_info>();
+  ASSERT_EQ(inlay_engine_set_thread(engine.get(), nullptr, nullptr), INLAY_OK);
+  ASSERT_EQ(inlay_run(engine.get(), nullptr, &info, nullptr), INLAY_OK);
+  ASSERT_EQ(inlay_engine_get_stats(engine.get(), &stats, nullptr), INLAY_OK);
+  EXPECT_EQ(info.n_requests, 0);
+  EXPECT_EQ(stats.n_kv_blocks_used, 0);
+  EXPECT_EQ(stats.n_sessions, 0);
+}
+
+// Sessions and requests beside one another, from threads of their own: both come to what they come to alone.
+TEST(Requests, SessionsGoOnBesideThem) {
+  const EnginePtr engine = small_engine(3);
+  const SessionPtr own = new_session(engine);
+  prefill(own, kPlain);
+  const QueuePtr queue = new_queue(engine);
+  const inlay_session_params session = up_to(40);
+  const uint64_t id = submit(queue, request_of(kPlain, &session));
+  const Answer alone = answers_of(engine, queue)[id];
+  give_thread(engine);
+  std::atomic<bool> stop{false};
+  std::thread steps([&] {
+    while (!stop) {
+      const SessionPtr s = new_session(engine);
+      prefill(s, kPlain);
+      for (int i = 0; i < 5; ++i) EXPECT_EQ(step(s).status, INLAY_OK);
+    }
+  });
+  Answers answers;
+  for (int i = 0; i < 20; ++i) submit(queue, request_of(kPlain, &session));
+  collect(queue.get(), answers, 20);
+  stop = true;
+  steps.join();
+  for (const auto& [other, answer] : answers) EXPECT_EQ(answer.tokens, alone.tokens) << other;
+}
+
+TEST(Requests, RunByTwoThreadsIsBusy) {
+  const EnginePtr engine = small_engine();
+  const QueuePtr queue = new_queue(engine);
+  const inlay_session_params session = up_to(200);
+  std::atomic<int> n_busy{0}, n_fine{0};
+  for (int i = 0; i < 40; ++i) submit(queue, request_of(Tokens(40, 65), &session));
+  std::vector<std::thread> hosts;
+  for (int t = 0; t < 4; ++t) {
+    hosts.emplace_back([&] {
+      inlay_run_params params = sized<inlay_run_params>();
+      params.budget_us = 200;
+      inlay_run_info info = sized<inlay_run_info>();
+      for (int i = 0; i < 50; ++i) {
+        const inlay_status status = inlay_run(engine.get(), &params, &info, nullptr);
+        (status == INLAY_BUSY ? n_busy : n_fine) += 1;
+        EXPECT_TRUE(status == INLAY_OK || status == INLAY_BUSY) << status;
+      }
+    });
+  }
+  for (std::thread& host : hosts) host.join();
+  EXPECT_GT(n_fine, 0);
+  EXPECT_GT(n_busy, 0);
+}
+
+}  // namespace
+}  // namespace inlay::test

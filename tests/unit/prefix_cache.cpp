@@ -1,0 +1,144 @@
+// Blocks found again by their tokens, beside a list of all that was kept.
+#include "src/engine/prefix_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <set>
+
+#include "src/plan/kv_groups.h"
+
+namespace inlay {
+namespace {
+
+using Tokens = std::vector<int32_t>;
+
+Tokens block(int32_t value) { return Tokens(static_cast<size_t>(kKvBlockTokens), value); }
+Tokens blocks(std::initializer_list<int32_t> values) {
+  Tokens out;
+  for (const int32_t value : values) {
+    const Tokens one = block(value);
+    out.insert(out.end(), one.begin(), one.end());
+  }
+  return out;
+}
+
+struct Cache {
+  explicit Cache(int32_t n) : pool(n), cache(pool) {}
+  std::vector<int32_t> fill(const Tokens& tokens) {  // as a sequence that computes all of them
+    std::vector<int32_t> out;
+    for (size_t i = 0; (i + 1) * static_cast<size_t>(kKvBlockTokens) <= tokens.size(); ++i) out.push_back(pool.take());
+    cache.keep(tokens, out);
+    return out;
+  }
+  void release(const std::vector<int32_t>& given) {
+    for (const int32_t one : given) pool.release(one);
+  }
+  std::vector<int32_t> take(const Tokens& tokens) {
+    std::vector<int32_t> out;
+    cache.take(tokens, out);
+    return out;
+  }
+  KvPool pool;
+  PrefixCache cache;
+};
+
+TEST(PrefixCache, FindsFullBlocksByAllThatComesBefore) {
+  Cache c(16);
+  const auto own = c.fill(blocks({1, 2, 3}));
+  EXPECT_EQ(c.take(blocks({1, 2, 3, 4})), own);
+  EXPECT_EQ(c.take(blocks({1, 2, 9})), std::vector<int32_t>(own.begin(), own.begin() + 2));
+  EXPECT_EQ(c.take(blocks({2, 3})), std::vector<int32_t>()) << "the same tokens behind others";
+  Tokens cut = blocks({1, 2});
+  cut.pop_back();
+  EXPECT_EQ(c.take(cut).size(), 1u) << "a part of a block is none";
+  EXPECT_EQ(c.cache.n_found(blocks({1, 2, 3})), 3u);
+}
+
+TEST(PrefixCache, BlocksStayUntilTheirRoomIsWantedTheOldestLeafFirst) {
+  Cache c(4);
+  const auto a = c.fill(blocks({1, 2}));
+  const auto b = c.fill(blocks({7, 8}));
+  c.release(a);
+  EXPECT_EQ(c.pool.n_idle(), 2);
+  EXPECT_EQ(c.cache.give_back(9), 2) << "those of the other are in use";
+  EXPECT_EQ(c.pool.n_free(), 2);
+  c.release(c.fill(blocks({1, 2})));
+  c.release(b);
+  EXPECT_EQ(c.pool.n_idle(), 4);
+  EXPECT_EQ(c.cache.give_back(1), 1);
+  EXPECT_EQ(c.cache.n_found(blocks({7, 8})), 1u) << "the end of what was used longest ago";
+  EXPECT_EQ(c.cache.n_found(blocks({1, 2})), 2u);
+  c.release(c.take(blocks({7, 8})));
+  EXPECT_EQ(c.cache.give_back(1), 1);
+  EXPECT_EQ(c.cache.n_found(blocks({1, 2})), 1u) << "now it is the other";
+}
+
+// A parent that was given back and taken for something else is no parent any more.
+TEST(PrefixCache, ABlockThatWasUsedAgainContinuesNothing) {
+  Cache c(4);
+  const auto first = c.fill(blocks({1}));
+  std::vector<int32_t> second{c.pool.take(), c.pool.take()};  // computed the same beside it, and one block more
+  c.cache.keep(blocks({1, 2}), second);
+  ASSERT_EQ(c.cache.n_found(blocks({1, 2})), 2u);
+  c.release(first);
+  ASSERT_EQ(c.cache.give_back(1), 1) << "the first block of the chain, which the second sequence does not use";
+  const auto other = c.fill(blocks({5}));
+  EXPECT_EQ(other, first) << "the same block";
+  EXPECT_EQ(c.cache.n_found(blocks({5, 2})), 1u);
+  EXPECT_EQ(c.cache.n_found(blocks({1, 2})), 0u);
+}
+
+// Random sequences beside a map from tokens to what a block was filled with: what is found was filled with these tokens.
+TEST(PrefixCache, WhatIsFoundIsWhatWasKept) {
+  constexpr int32_t kBlocks = 24;
+  Cache c(kBlocks);
+  std::mt19937 random(5);
+  const auto below = [&](int32_t n) { return static_cast<int32_t>(random() % static_cast<uint32_t>(n)); };
+  std::map<int32_t, Tokens> holds;  // of each block: the tokens up to its end
+  std::vector<std::vector<int32_t>> used;
+  int n_found = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    if (!used.empty() && below(3) == 0) {
+      c.release(used.back());
+      used.pop_back();
+    }
+    Tokens tokens;
+    for (int32_t k = 0, n = 1 + below(5); k < n; ++k) {
+      const Tokens one = block(below(3));
+      tokens.insert(tokens.end(), one.begin(), one.end());
+    }
+    auto own = c.take(tokens);
+    n_found += static_cast<int>(own.size());
+    const auto n_all = tokens.size() / static_cast<size_t>(kKvBlockTokens);
+    for (size_t k = 0; k < own.size(); ++k) {
+      const auto end = tokens.begin() + static_cast<std::ptrdiff_t>((k + 1) * static_cast<size_t>(kKvBlockTokens));
+      ASSERT_EQ(holds[own[k]], Tokens(tokens.begin(), end)) << i;
+    }
+    const auto n_lacking = static_cast<int32_t>(n_all - own.size()) - c.pool.n_free();
+    if (n_lacking > 0 && c.cache.give_back(n_lacking) < n_lacking) {
+      c.release(own);
+      continue;
+    }
+    while (own.size() < n_all) {
+      own.push_back(c.pool.take());
+      const auto end = tokens.begin() + static_cast<std::ptrdiff_t>(own.size() * static_cast<size_t>(kKvBlockTokens));
+      holds[own.back()] = Tokens(tokens.begin(), end);
+    }
+    c.cache.keep(tokens, own);
+    used.push_back(own);
+    std::set<int32_t> in_use;
+    for (const auto& chain : used) in_use.insert(chain.begin(), chain.end());
+    ASSERT_EQ(static_cast<size_t>(c.pool.n_used()), in_use.size());
+  }
+  EXPECT_GT(n_found, 10'000);
+  for (const auto& chain : used) c.release(chain);
+  EXPECT_EQ(c.pool.n_used(), 0);
+  (void)c.cache.give_back(kBlocks);
+  EXPECT_EQ(c.pool.n_free(), kBlocks);
+  EXPECT_EQ(c.cache.n_kept(), 0);
+}
+
+}  // namespace
+}  // namespace inlay
