@@ -98,7 +98,7 @@ Status read_load_params(const inlay_load_params* given, EngineOptions& out) {
   INLAY_TRY(check_range(params.weight_dtype, INLAY_WEIGHT_DEFAULT, INLAY_WEIGHT_Q6_K, "params.weight_dtype"));
   if (params.reserved != 0) return error(Code::invalid_argument, "params.reserved is not 0");
   INLAY_TRY(check_flags(params.flags, INLAY_LOAD_NO_CUBLAS | INLAY_LOAD_RUN_AHEAD | INLAY_LOAD_TAKE_PAGES_LATER |
-                                          INLAY_LOAD_EXACT_ACTIVATIONS,
+                                          INLAY_LOAD_EXACT_ACTIVATIONS | INLAY_LOAD_NO_PREFIX_CACHE,
                         "params.flags"));
   out.device = static_cast<DeviceKind>(params.device);
   out.device_index = params.device_index;
@@ -134,6 +134,7 @@ Status read_load_params(const inlay_load_params* given, EngineOptions& out) {
   }
   out.run_ahead = (params.flags & INLAY_LOAD_RUN_AHEAD) != 0;
   out.take_pages_later = (params.flags & INLAY_LOAD_TAKE_PAGES_LATER) != 0;
+  out.no_prefix_cache = (params.flags & INLAY_LOAD_NO_PREFIX_CACHE) != 0;
   out.exact_activations = (params.flags & INLAY_LOAD_EXACT_ACTIVATIONS) != 0;
   if (params.log_level != INLAY_LOG_DEFAULT) {
     // The engine's levels begin at 1, so that 0 lets nothing through.

@@ -103,6 +103,7 @@ void log_unused(const EngineOptions& o, const Placement& p, const std::vector<Kv
   if (o.run_ahead && slides && p.device == DeviceKind::cuda) {
     log.write(LogLevel::info, "the load flag RUN_AHEAD changes nothing: the model has sliding windows");
   }
+  if (o.no_prefix_cache && slides) log.write(LogLevel::info, "the load flag NO_PREFIX_CACHE changes nothing: the model has sliding windows");
   if (o.n_threads > 1 && p.device == DeviceKind::reference) {
     log.write(LogLevel::info, "n_threads changes nothing: the reference interpreter computes on one thread");
   }

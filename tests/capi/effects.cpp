@@ -416,6 +416,11 @@ std::vector<EffectRow> table() {
          p.flags = set ? INLAY_LOAD_EXACT_ACTIVATIONS : 0;
          return loaded(p);
        }, "EXACT_ACTIVATIONS changes nothing: it is of the CPU"},
+      {"INLAY_LOAD_NO_PREFIX_CACHE", effect, [](bool set) {
+         Load p = on(INLAY_DEVICE_CPU);
+         p.flags = set ? INLAY_LOAD_NO_PREFIX_CACHE : 0;
+         return computed_again(p);
+       }},
       // ---- reader
       reader_row("struct_size", refused, [](inlay_reader& r) { r.struct_size = 3; }, "struct_size"),
       reader_row("reserved", refused, [](inlay_reader& r) { r.reserved = 1; }, "reader.reserved"),

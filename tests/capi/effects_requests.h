@@ -130,6 +130,21 @@ inline EffectRow thread_row(const char* field, std::function<void(inlay_thread_p
           }, std::move(words)};
 }
 
+// Tokens that are computed for a prompt that was computed before.
+inline std::string computed_again(const inlay_load_params& params) {
+  const EnginePtr own = load(params);
+  const QueuePtr queue = new_queue(own);
+  const inlay_session_params session = short_session();
+  const Tokens prompt(100, 65);
+  inlay_stats stats = sized<inlay_stats>();
+  for (int i = 0; i < 2; ++i) {
+    submit(queue, request_of(prompt, &session));
+    answers_of(own, queue);
+  }
+  EXPECT_EQ(inlay_engine_get_stats(own.get(), &stats, nullptr), INLAY_OK);
+  return std::to_string(stats.n_prefill_tokens);
+}
+
 // Milliseconds that a request takes whose engine computes for a part of the time, in tens, at least.
 inline std::string slow_thread(uint64_t busy_us, uint64_t period_us) {
   inlay_load_params load_params = on(INLAY_DEVICE_CPU);

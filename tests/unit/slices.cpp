@@ -288,8 +288,8 @@ TEST_P(Slices, APrefillUnderWayWaitsForTheirEnd) {
   std::atomic<bool> is_over{false};
   std::thread other([&] {
     size_t n_done = 0;
-    EXPECT_TRUE(long_one->prefill(prompt(300), n_done).ok());
-    EXPECT_EQ(n_done, 300u);
+    EXPECT_TRUE(long_one->prefill(prompt(3000), n_done).ok());
+    EXPECT_EQ(n_done, 3000u);
     is_over = true;
   });
   while (long_one->info().generation == 0) std::this_thread::yield();  // one that comes later is refused

@@ -241,6 +241,11 @@ namespace Inlay
         /// third of them that holds most of the error. Logits then are those of the dequantized weights but for a KL
         /// divergence of about 1e-6; prompts take longer.</summary>
         ExactActivations = 16,
+        /// <summary>Requests compute all of their prompts. Without it, blocks of the KV pool stay after the requests that
+        /// computed them until their room is wanted, and requests that begin with the same tokens find them: so they do not
+        /// compute these, to the block. On CUDA the rest of a prompt may then differ in its last bits. Changes nothing for
+        /// models with sliding windows, of which no blocks are kept.</summary>
+        NoPrefixCache = 32,
     }
 
     /// <summary>Type in which weights are held.</summary>

@@ -174,6 +174,7 @@ typedef uint32_t inlay_load_flags;
 #define INLAY_LOAD_RUN_AHEAD 4u  // CUDA, likewise: a decode step begins the next one of the same sessions before it returns, so that the device need not wait for the host. If anything else comes than that step, it waits until the device is done with it. Not of sessions with penalties or biases, nor of models with sliding windows. Takes memory for one more row of logits a session.
 #define INLAY_LOAD_TAKE_PAGES_LATER 8u  // CPU, without effect elsewhere, as the load's log says: memory for the activations of long prompts is taken from the system when it is first used, not beside the reading of weights. The process stays smaller until there are long prompts; the first prompts take longer.
 #define INLAY_LOAD_EXACT_ACTIVATIONS 16u  // CPU, likewise: matrix products with quantized weights take all activations in 16 bits, not only the third of them that holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of about 1e-6; prompts take longer.
+#define INLAY_LOAD_NO_PREFIX_CACHE 32u  // Requests compute all of their prompts. Without it, blocks of the KV pool stay after the requests that computed them until their room is wanted, and requests that begin with the same tokens find them: so they do not compute these, to the block. On CUDA the rest of a prompt may then differ in its last bits. Changes nothing for models with sliding windows, of which no blocks are kept.
 
 // Type in which weights are held.
 typedef int32_t inlay_weight_dtype;

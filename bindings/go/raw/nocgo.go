@@ -8,7 +8,7 @@ import "unsafe"
 
 const (
 	ABIMajor = 1
-	ABIMinor = 2
+	ABIMinor = 3
 )
 
 const MaxLogprobs = 20
@@ -59,6 +59,8 @@ const (
 	StatusSessionLimit Status = 16
 
 	StatusInvalidState Status = 17
+
+	StatusQueueFull Status = 18
 )
 
 func (v Status) String() string {
@@ -99,6 +101,8 @@ func (v Status) String() string {
 		return "SESSION_LIMIT"
 	case StatusInvalidState:
 		return "INVALID_STATE"
+	case StatusQueueFull:
+		return "QUEUE_FULL"
 	}
 	return "UNKNOWN"
 }
@@ -209,6 +213,10 @@ const (
 	FinishStopToken FinishReason = 5
 
 	FinishContextFull FinishReason = 6
+
+	FinishTimeout FinishReason = 7
+
+	FinishError FinishReason = 8
 )
 
 func (v FinishReason) String() string {
@@ -227,6 +235,10 @@ func (v FinishReason) String() string {
 		return "STOP_TOKEN"
 	case FinishContextFull:
 		return "CONTEXT_FULL"
+	case FinishTimeout:
+		return "TIMEOUT"
+	case FinishError:
+		return "ERROR"
 	}
 	return "UNKNOWN"
 }
@@ -513,15 +525,81 @@ const (
 	EmbedNoPrompt EmbedFlags = 2
 )
 
+type RequestKind int32
+
+const (
+	RequestGenerate RequestKind = 0
+)
+
+func (v RequestKind) String() string {
+	switch v {
+	case RequestGenerate:
+		return "GENERATE"
+	}
+	return "UNKNOWN"
+}
+
+type RequestEventKind int32
+
+const (
+	RequestEventTokens RequestEventKind = 1
+
+	RequestEventEnd RequestEventKind = 2
+)
+
+func (v RequestEventKind) String() string {
+	switch v {
+	case RequestEventTokens:
+		return "TOKENS"
+	case RequestEventEnd:
+		return "END"
+	}
+	return "UNKNOWN"
+}
+
+type WaitKind int32
+
+const (
+	WaitEventfd WaitKind = 1
+
+	WaitWindowsEvent WaitKind = 2
+)
+
+func (v WaitKind) String() string {
+	switch v {
+	case WaitEventfd:
+		return "EVENTFD"
+	case WaitWindowsEvent:
+		return "WINDOWS_EVENT"
+	}
+	return "UNKNOWN"
+}
+
+type RunFlags uint32
+
+const (
+	RunOneStep RunFlags = 1
+)
+
+type RunInfoFlags uint32
+
+const (
+	RunInfoHasWork RunInfoFlags = 1
+)
+
 type Engine struct{ _ [0]byte }
 
 type Session struct{ _ [0]byte }
+
+type Queue struct{ _ [0]byte }
 
 type LogFn unsafe.Pointer
 
 type ProgressFn unsafe.Pointer
 
 type ReadFn unsafe.Pointer
+
+type WakeFn unsafe.Pointer
 
 type Error struct {
 	Status Status
@@ -973,6 +1051,120 @@ type Logits struct {
 	NValues uintptr
 }
 
+type QueueParams struct {
+	StructSize uint32
+
+	Reserved uint32
+
+	MaxRequests int32
+
+	UnreadTokens int32
+
+	Wake WakeFn
+
+	WakeUser unsafe.Pointer
+}
+
+type Request struct {
+	StructSize uint32
+
+	Kind RequestKind
+
+	Tokens *int32
+
+	NTokens uintptr
+
+	Text *byte
+
+	TextLen uintptr
+
+	Conversation *byte
+
+	ConversationLen uintptr
+
+	Chat *ChatParams
+
+	Session *SessionParams
+
+	Priority int32
+
+	Reserved uint32
+
+	DeadlineUs uint64
+
+	TimeoutUs uint64
+
+	User uint64
+}
+
+type RequestEvent struct {
+	Request uint64
+
+	Sequence uint64
+
+	User uint64
+
+	Kind RequestEventKind
+
+	NTokens int32
+
+	FirstToken uintptr
+
+	Text uintptr
+
+	TextBytes uintptr
+
+	FinishReason FinishReason
+
+	Status Status
+
+	NPrompt int32
+
+	NCached int32
+
+	NDrawn int32
+
+	Reserved int32
+
+	QueuedUs uint64
+
+	PromptUs uint64
+
+	DecodeUs uint64
+}
+
+type RunParams struct {
+	StructSize uint32
+
+	Flags RunFlags
+
+	BudgetUs uint64
+
+	MaxStepUs uint64
+}
+
+type RunInfo struct {
+	StructSize uint32
+
+	Flags RunInfoFlags
+
+	NTokens int32
+
+	NRequests int32
+}
+
+type ThreadParams struct {
+	StructSize uint32
+
+	Reserved uint32
+
+	BusyUs uint64
+
+	PeriodUs uint64
+
+	MaxStepUs uint64
+}
+
 func Load(path *byte, pathLen uintptr, params *LoadParams, engine **Engine, err *Error) Status {
 	return withoutCgo(err)
 }
@@ -1138,3 +1330,29 @@ func SessionAccept(session *Session, tokens *int32, nTokens uintptr, nAccepted *
 func SessionGetTokens(session *Session, first uintptr, tokens *int32, cap_ uintptr, nTokens *uintptr, err *Error) Status {
 	return withoutCgo(err)
 }
+
+func QueueCreate(engine *Engine, params *QueueParams, queue **Queue, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func QueueFree(queue *Queue) {}
+
+func Submit(queue *Queue, request *Request, requestID *uint64, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func RequestCancel(queue *Queue, requestID uint64, err *Error) Status { return withoutCgo(err) }
+
+func Poll(queue *Queue, events *RequestEvent, capEvents uintptr, eventStride uintptr, tokens *TokenLogprob, capTokens uintptr, text *byte, capText uintptr, nEvents *uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func Wait(queue *Queue, timeoutUs int64, isReady *int32, err *Error) Status { return withoutCgo(err) }
+
+func QueueGetHandle(queue *Queue, kind *WaitKind, handle *int64, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func Run(engine *Engine, params *RunParams, info *RunInfo, err *Error) Status { return withoutCgo(err) }
+
+func EngineSetThread(engine *Engine, params *ThreadParams, err *Error) Status { return withoutCgo(err) }

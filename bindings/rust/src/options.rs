@@ -43,6 +43,7 @@ setters! {
         run_ahead: bool,
         take_pages_later: bool,
         exact_activations: bool,
+        no_prefix_cache: bool,
     }
     impl['a] ConvertOptions<'a> {
         convert_type: ConvertType,
@@ -155,6 +156,8 @@ pub struct LoadOptions<'a> {
     /// CPU: products of quantized weights take all activations in 16 bits, not only the third of them that holds most of the
     /// error. Prompts take longer.
     pub exact_activations: bool,
+    /// Requests compute all of their prompts, also what others have computed before and is still there.
+    pub no_prefix_cache: bool,
     /// Called with every message for as long as the engine or a session of it lives. It must not call the library, and what
     /// it owns lives as long: an [`Engine`](crate::Engine) that it owns would never be freed.
     pub log: Option<LogSink>,
@@ -240,6 +243,7 @@ impl std::fmt::Debug for LoadOptions<'_> {
             .field("run_ahead", &self.run_ahead)
             .field("take_pages_later", &self.take_pages_later)
             .field("exact_activations", &self.exact_activations)
+            .field("no_prefix_cache", &self.no_prefix_cache)
             .finish_non_exhaustive()
     }
 }

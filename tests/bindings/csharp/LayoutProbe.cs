@@ -636,6 +636,7 @@ static unsafe class LayoutProbe
         Constant("INLAY_LOAD_RUN_AHEAD", (long)LoadFlags.RunAhead);
         Constant("INLAY_LOAD_TAKE_PAGES_LATER", (long)LoadFlags.TakePagesLater);
         Constant("INLAY_LOAD_EXACT_ACTIVATIONS", (long)LoadFlags.ExactActivations);
+        Constant("INLAY_LOAD_NO_PREFIX_CACHE", (long)LoadFlags.NoPrefixCache);
         Enumeration("inlay_weight_dtype", typeof(WeightDtype));
         Constant("INLAY_WEIGHT_DEFAULT", (long)WeightDtype.Default);
         Constant("INLAY_WEIGHT_FP8", (long)WeightDtype.Fp8);

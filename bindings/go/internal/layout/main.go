@@ -111,6 +111,7 @@ func main() {
 	constant("INLAY_LOAD_RUN_AHEAD", int64(raw.LoadRunAhead))
 	constant("INLAY_LOAD_TAKE_PAGES_LATER", int64(raw.LoadTakePagesLater))
 	constant("INLAY_LOAD_EXACT_ACTIVATIONS", int64(raw.LoadExactActivations))
+	constant("INLAY_LOAD_NO_PREFIX_CACHE", int64(raw.LoadNoPrefixCache))
 	enum("inlay_weight_dtype", unsafe.Sizeof(raw.WeightDtype(0)))
 	constant("INLAY_WEIGHT_DEFAULT", int64(raw.WeightDefault))
 	constant("INLAY_WEIGHT_FP8", int64(raw.WeightFP8))

@@ -115,6 +115,7 @@ fn constants() {
     constant("INLAY_LOAD_RUN_AHEAD", INLAY_LOAD_RUN_AHEAD as i64);
     constant("INLAY_LOAD_TAKE_PAGES_LATER", INLAY_LOAD_TAKE_PAGES_LATER as i64);
     constant("INLAY_LOAD_EXACT_ACTIVATIONS", INLAY_LOAD_EXACT_ACTIVATIONS as i64);
+    constant("INLAY_LOAD_NO_PREFIX_CACHE", INLAY_LOAD_NO_PREFIX_CACHE as i64);
     println!("enum inlay_weight_dtype size {}", size_of::<inlay_weight_dtype>());
     constant("INLAY_WEIGHT_DEFAULT", INLAY_WEIGHT_DEFAULT as i64);
     constant("INLAY_WEIGHT_FP8", INLAY_WEIGHT_FP8 as i64);
