@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -131,6 +132,7 @@ INTERPOSE_CALL(int, madvise, (void* at, size_t n, int advice), (at, n, advice), 
 INTERPOSE_CALL(int, sched_getaffinity, (pid_t process, size_t n, cpu_set_t* mask), (process, n, mask), -1)
 INTERPOSE_CALL(int, sysinfo, (struct sysinfo * info), (info), -1)
 INTERPOSE_CALL(int, getrlimit, (__rlimit_resource_t what, struct rlimit* limit), (what, limit), -1)
+INTERPOSE_CALL(int, eventfd, (unsigned value, int flags), (value, flags), -1)
 INTERPOSE_CALL(int, sigpending, (sigset_t * signals), (signals), -1)
 INTERPOSE_CALL(char*, getcwd, (char* into, size_t n), (into, n), nullptr)
 INTERPOSE_END(close, (int fd), (fd))
@@ -162,6 +164,7 @@ constexpr Call kCalls[] = {
     {"lstat", false},
     {"readlink", false},
     {"close", false},
+    {"eventfd", false},
     {"openat", false},  // or opendir, of the folder additional_chat_templates
     {"fopen", true},              // of /proc and of control groups
     {"fchown", true},             // the file is the caller's then
@@ -236,6 +239,31 @@ inlay_status converted(const std::string& from, const std::string& to, inlay_err
   return inlay_convert(from.c_str(), SIZE_MAX, to.c_str(), SIZE_MAX, &params, err);
 }
 
+// A request, computed by the engine's own thread and waited for.
+inlay_status requested(const std::string& path, inlay_error* err) {
+  const inlay_load_params params = two_threads();
+  const inlay_thread_params thread = sized<inlay_thread_params>();
+  inlay_engine* engine = nullptr;
+  inlay_queue* queue = nullptr;
+  inlay_wait_kind kind = 0;
+  int64_t handle = 0;
+  uint64_t id = 0;
+  int32_t ready = 0;
+  const int32_t token = 1;
+  inlay_request request = sized<inlay_request>();
+  request.tokens = &token;
+  request.n_tokens = 1;
+  inlay_status status = inlay_load(path.c_str(), SIZE_MAX, &params, &engine, err);
+  if (status == INLAY_OK) status = inlay_queue_create(engine, nullptr, &queue, err);
+  if (status == INLAY_OK) status = inlay_queue_get_handle(queue, &kind, &handle, err);
+  if (status == INLAY_OK) status = inlay_engine_set_thread(engine, &thread, err);
+  if (status == INLAY_OK) status = inlay_submit(queue, &request, &id, err);
+  if (status == INLAY_OK) status = inlay_wait(queue, -1, &ready, err);
+  inlay_queue_free(queue);
+  inlay_free(engine);
+  return status;
+}
+
 struct Scenario {
   const char* name;
   std::vector<std::string> named;  // one of them is in each message
@@ -252,6 +280,7 @@ class SystemCalls : public ::testing::Test {
     fs::create_symlink(out(), out_.path("link"));
     scenarios_ = {
         {"file", {file, "KV", "thread"}, [=](inlay_error* err) { return loaded(file, err); }},
+        {"requests", {file, "KV", "thread", "eventfd"}, [=](inlay_error* err) { return requested(file, err); }},
         {"large file", {tales, "host memory", "thread"}, [=](inlay_error* err) { return loaded(tales, err); }},
         {"folder", {folder, "host memory", "thread"}, [=](inlay_error* err) { return loaded(folder, err); }},
         {"split files", {parts_.path(), "KV", "thread"}, [=, this](inlay_error* err) { return loaded(split_, err); }},
@@ -344,7 +373,7 @@ TEST_F(SystemCalls, WrongExpectationsAreNoticed) {
 TEST_F(SystemCalls, AFullDiskLeavesTheOldFile) {
   const Call call{"write", false};
   int n = 0;
-  for (int from = 0; run(scenarios_[5], call, ENOSPC, from, false); ++from) ++n;
+  for (int from = 0; run(scenarios_[6], call, ENOSPC, from, false); ++from) ++n;
   EXPECT_GT(n, 3);
   EXPECT_EQ(n_refused_, n);
 }

@@ -170,6 +170,21 @@ const std::map<std::string, Use>& uses_of_the_model() {
          size_t needed = 0;
          return inlay_compare_text(engine.get(), engine.get(), ids, 3, 1, nullptr, nullptr, 0, &needed, err);
        }},
+      {"inlay_request",
+       [](const EnginePtr& engine, int32_t id, inlay_error* err) {
+         const int32_t ids[] = {72, id};
+         inlay_queue* queue = nullptr;
+         inlay_status status = inlay_queue_create(engine.get(), nullptr, &queue, err);
+         inlay_request request = sized<inlay_request>();
+         request.tokens = ids;
+         request.n_tokens = 2;
+         uint64_t number = 0;
+         inlay_run_info info = sized<inlay_run_info>();
+         if (status == INLAY_OK) status = inlay_submit(queue, &request, &number, err);
+         if (status == INLAY_OK) status = inlay_run(engine.get(), nullptr, &info, err);
+         inlay_queue_free(queue);
+         return status;
+       }},
       {"inlay_session_set_stop_tokens",
        [](const EnginePtr& engine, int32_t id, inlay_error* err) {
          const SessionPtr session = new_session(engine);
