@@ -57,6 +57,7 @@ struct Request {
     std::string text;             // likewise; whole characters
     RequestEnd end;
     bool has_ended = false, is_cancelled = false, is_listed = false;
+    Request* next = nullptr;  // of those that are listed
   } news;
   std::atomic<int32_t> n_unread{0};  // of news.tokens
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 #include "src/tokenizer/utf8.h"
 
@@ -43,10 +44,20 @@ std::shared_ptr<Request> RequestQueue::cancel(uint64_t id) {
 bool RequestQueue::list(Request& request) {
   if (request.news.is_listed) return false;
   request.news.is_listed = true;
-  listed_.push_back(&request);
+  (last_listed_ == nullptr ? first_listed_ : last_listed_->news.next) = &request;
+  last_listed_ = &request;
   changed_.notify_all();
   if (handle_) handle_->set();
-  return listed_.size() == 1;
+  return first_listed_ == &request;
+}
+
+void RequestQueue::unlist_first() {
+  Request::News& news = first_listed_->news;
+  news.is_listed = false;
+  first_listed_ = std::exchange(news.next, nullptr);
+  if (first_listed_ != nullptr) return;
+  last_listed_ = nullptr;
+  if (handle_ && !is_closed_) handle_->clear();
 }
 
 static void take_text(TextStream& from, std::string& to) {
@@ -132,38 +143,32 @@ bool RequestQueue::take_news(Request& request, const EventRoom& room, size_t& n_
   return true;
 }
 
-Result<size_t> RequestQueue::poll(const EventRoom& room, const std::function<void(size_t i, const RequestEvent& event)>& write) {
+Result<size_t> RequestQueue::poll(const EventRoom& room, WriteEvent write, void* to) {
   const std::lock_guard lock(mutex_);
-  if (listed_.empty()) {
+  if (first_listed_ == nullptr) {
     if (is_closed_) return error(Code::invalid_state, "the queue's engine was freed, and all of its events were polled");
     return size_t{0};
   }
   size_t n_events = 0, n_tokens = 0, n_text = 0;
-  while (!listed_.empty() && n_events < room.n_events) {
-    Request& request = *listed_.front();
+  while (first_listed_ != nullptr && n_events < room.n_events) {
+    Request& request = *first_listed_;
     RequestEvent event;
     if (!take_news(request, room, n_tokens, n_text, event)) break;
-    write(n_events++, event);
+    write(to, n_events++, event);
     const Request::News& news = request.news;
     if (!event.is_end && (!news.tokens.empty() || !news.text.empty() || news.has_ended)) continue;
-    listed_.pop_front();
-    request.news.is_listed = false;
+    unlist_first();
     if (event.is_end) requests_.erase(request.id);
   }
-  if (listed_.empty()) note_empty();
   if (n_events == 0) return no_room();
   return n_events;
-}
-
-void RequestQueue::note_empty() {
-  if (handle_ && !is_closed_) handle_->clear();
 }
 
 Result<bool> RequestQueue::wait(std::optional<int64_t> timeout_us) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   std::unique_lock lock(mutex_);
-  while (listed_.empty() && !is_closed_) {
+  while (first_listed_ == nullptr && !is_closed_) {
     if (!timeout_us) {
       changed_.wait(lock);
       continue;
@@ -172,7 +177,7 @@ Result<bool> RequestQueue::wait(std::optional<int64_t> timeout_us) {
     if (passed.count() >= *timeout_us) return false;
     changed_.wait_for(lock, std::chrono::microseconds(*timeout_us) - passed);
   }
-  if (listed_.empty()) return error(Code::invalid_state, "the queue or its engine was freed");
+  if (first_listed_ == nullptr) return error(Code::invalid_state, "the queue or its engine was freed");
   return true;
 }
 
@@ -181,7 +186,7 @@ Result<WakeHandle::System> RequestQueue::handle() {
   if (!handle_) {
     INLAY_ASSIGN(WakeHandle made, WakeHandle::make());
     handle_.emplace(std::move(made));
-    if (!listed_.empty() || is_closed_) handle_->set();
+    if (first_listed_ != nullptr || is_closed_) handle_->set();
   }
   return handle_->system();
 }
@@ -191,7 +196,7 @@ void RequestQueue::close(bool forget) {
   is_closed_ = true;
   if (forget) {
     forgets_ = true;
-    listed_.clear();
+    first_listed_ = last_listed_ = nullptr;
     std::erase_if(requests_, [](const auto& entry) { return entry.second->news.has_ended; });
   }
   changed_.notify_all();

@@ -1,7 +1,7 @@
 // Where the events of requests lie until the host collects them. docs/design/requests.md
 #pragma once
 
-#include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -56,7 +56,10 @@ class RequestQueue {
 
   // Events in the order in which requests came to have something to tell; how many. BUFFER_TOO_SMALL where there is no room for the first one.
   // `write` gets each of them. INVALID_STATE once the queue is closed and empty.
-  Result<size_t> poll(const EventRoom& room, const std::function<void(size_t i, const RequestEvent& event)>& write);
+  template <class Write>
+  Result<size_t> poll(const EventRoom& room, Write write) {
+    return poll(room, [](void* to, size_t i, const RequestEvent& event) { (*static_cast<Write*>(to))(i, event); }, &write);
+  }
   // Until there is something to poll; false: the time is over. Without a number of microseconds it waits for ever.
   Result<bool> wait(std::optional<int64_t> timeout_us);
   // The system's handle that is ready while there is something to poll; it belongs to the queue.
@@ -69,8 +72,10 @@ class RequestQueue {
   std::vector<std::shared_ptr<Request>> live() const;  // that have not ended
 
  private:
+  using WriteEvent = void (*)(void* to, size_t i, const RequestEvent& event);
+  Result<size_t> poll(const EventRoom& room, WriteEvent write, void* to);
   bool list(Request& request);
-  void note_empty();
+  void unlist_first();
   bool take_news(Request& request, const EventRoom& room, size_t& n_tokens, size_t& n_text, RequestEvent& event);
 
   const std::weak_ptr<Engine> engine_;
@@ -78,7 +83,7 @@ class RequestQueue {
   mutable Mutex mutex_;
   Condition changed_;
   std::unordered_map<uint64_t, std::shared_ptr<Request>> requests_;  // whose ends nobody has polled
-  std::deque<Request*> listed_;  // that have something to tell
+  Request *first_listed_ = nullptr, *last_listed_ = nullptr;  // that have something to tell
   uint64_t n_events_ = 0;
   bool is_closed_ = false, forgets_ = false;
   std::optional<WakeHandle> handle_;

@@ -130,7 +130,7 @@ bool Requests::begin_step(const Compute& asked) {
     viewed_.push_back(request.get());
   }
   const RoundLimits limits = this->limits(asked);
-  plan_round(views_, limits, now, round_);
+  planner_.plan(views_, limits, now, round_);
   apply_round(asked.in_units);
   if (open_.works.empty() && open_.samples.empty()) return end_what_is_stuck(limits), false;
   const bool draws = !open_.samples.empty();

@@ -212,15 +212,23 @@ void Requests::tell(const std::shared_ptr<RequestQueue>& queue, bool wakes) {
 
 void Requests::flush() {
   if (!has_left_.load(std::memory_order_acquire)) return;
-  std::vector<std::shared_ptr<Session>> sessions;
-  std::vector<std::shared_ptr<RequestQueue>> queues;
-  {
-    const std::lock_guard lock(engine_.mutex_);
-    has_left_.store(false, std::memory_order_relaxed);
-    sessions.swap(left_);
-    queues.swap(to_wake_);
+  for (;;) {
+    std::shared_ptr<Session> session;
+    std::shared_ptr<RequestQueue> queue;
+    {
+      const std::lock_guard lock(engine_.mutex_);
+      if (!left_.empty()) {
+        session = std::move(left_.back());
+        left_.pop_back();
+      } else if (!to_wake_.empty()) {
+        queue = std::move(to_wake_.back());
+        to_wake_.pop_back();
+      }
+      if (left_.empty() && to_wake_.empty()) has_left_.store(false, std::memory_order_relaxed);
+    }
+    if (queue) queue->wake();
+    if (!session && !queue) return;
   }
-  for (const auto& queue : queues) queue->wake();
 }
 
 int32_t Requests::n_running() const {

@@ -121,6 +121,7 @@ class Requests {
 
   std::vector<PlannedRequest> views_;
   std::vector<Request*> viewed_;  // whose views these are
+  RoundPlanner planner_;
   Round round_;
   OpenStep open_;
   int32_t n_rows_ = 0;              // of the step at hand

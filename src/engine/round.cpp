@@ -4,147 +4,8 @@
 #include <tuple>
 
 namespace inlay {
-namespace {
 
 using State = PlannedRequest::State;
-
-class Planner {
- public:
-  Planner(std::span<const PlannedRequest> requests, const RoundLimits& limits, int64_t now, Round& out)
-      : requests_(requests), limits_(limits), now_(now), out_(out) {
-    for (size_t i = 0; i < requests.size(); ++i) (requests[i].state == State::running ? running_ : waiting_).push_back(i);
-    n_free_ = limits.n_free;
-    std::ranges::sort(running_, [this](size_t a, size_t b) { return is_before(a, b); });
-    std::ranges::sort(waiting_, [this](size_t a, size_t b) { return is_before(a, b); });
-  }
-
-  void plan() {
-    give_rows();
-    begin_waiting();
-    give_chunks();
-  }
-
- private:
-  const PlannedRequest& at(size_t i) const { return requests_[i]; }
-  int32_t level(size_t i) const { return level_of(at(i), now_, limits_.age); }
-
-  bool is_before(size_t a, size_t b) const {
-    const auto key = [this](size_t i) {
-      const PlannedRequest& r = at(i);
-      return std::tuple(-level(i), r.state != State::resting, r.deadline, r.submitted, i);
-    };
-    return key(a) < key(b);
-  }
-
-  // Blocks that it lacks to begin: for its tokens and those that it draws before it may be put out again, but no more than there are.
-  int32_t n_lacking_to_begin(size_t i) const {
-    const int32_t end = at(i).n_most - limits_.min_drawn < at(i).n_tokens ? at(i).n_most : at(i).n_tokens + limits_.min_drawn;
-    return std::min(n_lacking(i, std::max(end, at(i).n_tokens) - at(i).n_cached), limits_.n_blocks - at(i).n_blocks);
-  }
-
-  // Blocks that it lacks for n more tokens.
-  int32_t n_lacking(size_t i, int32_t n) const {
-    const int32_t n_wanted = (at(i).n_cached + n + limits_.block_tokens - 1) / limits_.block_tokens;
-    return std::max(0, n_wanted - at(i).n_blocks);
-  }
-
-  // Makes room for n blocks of request i by what is below it; false, and nothing is done, if that is not enough.
-  bool take(size_t i, int32_t n) {
-    std::vector<size_t> gone;
-    int32_t n_room = n_free_;
-    for (auto last = running_.rbegin(); last != running_.rend() && n_room < n; ++last) {
-      if (!gives_way(*last, i)) continue;
-      gone.push_back(*last);
-      n_room += at(*last).n_blocks - at(*last).n_shared;
-    }
-    if (n_room < n) return false;
-    for (const size_t other : gone) {
-      std::erase(running_, other);
-      std::erase_if(out_.parts, [&](const Round::Part& part) { return part.request == other; });
-      out_.put_out.push_back(other);
-    }
-    n_free_ = n_room - n;
-    return true;
-  }
-
-  // Whether `other`, which runs, may be put out for request i. One that has begun in this round has no blocks to give, and what was given to it
-  // is not counted among its own.
-  bool gives_way(size_t other, size_t i) const {
-    if (other == i || at(other).state != State::running || at(other).n_blocks == 0) return false;
-    if (at(other).is_unread) return !at(i).is_unread;  // it would hold up all others for as long as nobody polls
-    return at(other).n_drawn >= limits_.min_drawn && is_below(other, i);
-  }
-  // Levels as they were submitted, so that those who gained by waiting do not put out their equals, who would then wait and put out them; at the
-  // top, who has waited longest comes first.
-  bool is_below(size_t other, size_t i) const {
-    const int32_t own = at(i).state == State::running ? at(i).priority : level(i);
-    if (at(other).priority != own) return at(other).priority < own;
-    return at(i).state == State::running && std::pair(at(other).submitted, other) > std::pair(at(i).submitted, i);
-  }
-
-  bool draws(size_t i) const { return at(i).n_tokens - at(i).n_cached <= 1; }
-
-  // One token of each running request that draws. Who finds no block waits for one, with all that it has.
-  void give_rows() {
-    const std::vector<size_t> order = running_;
-    for (const size_t i : order) {
-      if (!draws(i) || at(i).is_unread || n_tokens_ == limits_.max_step_tokens) continue;
-      if (std::ranges::find(running_, i) == running_.end()) continue;  // was put out for one before it
-      if (!take(i, n_lacking(i, 1))) continue;
-      add(i, 1);
-    }
-  }
-
-  // With room for the tokens that it draws before it may be put out: so who runs always comes so far.
-  void begin_waiting() {
-    for (const size_t i : waiting_) {
-      if (running_.size() >= static_cast<size_t>(limits_.max_sequences) && !make_place(i)) return;
-      if (!take(i, n_lacking_to_begin(i))) return;
-      running_.push_back(i);
-      out_.begun.push_back(i);
-    }
-  }
-
-  // A place among those that run.
-  bool make_place(size_t i) {
-    for (auto last = running_.rbegin(); last != running_.rend(); ++last) {
-      if (!gives_way(*last, i)) continue;
-      n_free_ += at(*last).n_blocks - at(*last).n_shared;
-      out_.put_out.push_back(*last);
-      std::erase_if(out_.parts, [&](const Round::Part& part) { return part.request == *last; });
-      running_.erase(std::next(last).base());
-      return true;
-    }
-    return false;
-  }
-
-  void give_chunks() {
-    int32_t n_left = std::min(limits_.max_prompt_tokens, limits_.max_step_tokens - n_tokens_);
-    std::ranges::sort(running_, [this](size_t a, size_t b) { return is_before(a, b); });
-    for (const size_t i : running_) {
-      if (draws(i) && at(i).state == State::running) continue;
-      const int32_t n_wanted = at(i).n_tokens - at(i).n_cached;
-      const int32_t n = std::min(n_wanted, n_left);
-      if (n <= 0 || out_.parts.size() >= static_cast<size_t>(limits_.max_sequences)) continue;
-      n_left -= n;
-      add(i, n);
-    }
-  }
-
-  void add(size_t i, int32_t n) {
-    out_.parts.push_back({.request = i, .n_tokens = n, .draws = at(i).n_cached + n == at(i).n_tokens && !at(i).is_unread});
-    n_tokens_ += n;
-  }
-
-  const std::span<const PlannedRequest> requests_;
-  const RoundLimits& limits_;
-  const int64_t now_;
-  Round& out_;
-  std::vector<size_t> running_, waiting_;
-  int32_t n_free_ = 0, n_tokens_ = 0;
-};
-
-}  // namespace
 
 int32_t level_of(const PlannedRequest& request, int64_t now, int64_t age) {
   if (request.state == State::running) return request.priority;
@@ -152,11 +13,130 @@ int32_t level_of(const PlannedRequest& request, int64_t now, int64_t age) {
   return static_cast<int32_t>(std::min<int64_t>(kTopLevel, request.priority + gained));
 }
 
-void plan_round(std::span<const PlannedRequest> requests, const RoundLimits& limits, int64_t now, Round& out) {
+void RoundPlanner::plan(std::span<const PlannedRequest> requests, const RoundLimits& limits, int64_t now, Round& out) {
+  requests_ = requests;
+  limits_ = limits;
+  now_ = now;
+  n_free_ = limits.n_free;
+  n_tokens_ = 0;
   out.parts.clear();
   out.put_out.clear();
   out.begun.clear();
-  Planner(requests, limits, now, out).plan();
+  running_.clear();
+  waiting_.clear();
+  for (size_t i = 0; i < requests.size(); ++i) (requests[i].state == State::running ? running_ : waiting_).push_back(i);
+  sort(running_);
+  sort(waiting_);
+  give_rows(out);
+  begin_waiting(out);
+  give_chunks(out);
+}
+
+bool RoundPlanner::is_before(size_t a, size_t b) const {
+  const auto key = [this](size_t i) {
+    const PlannedRequest& r = at(i);
+    return std::tuple(-level(i), r.state != State::resting, r.deadline, r.submitted, i);
+  };
+  return key(a) < key(b);
+}
+
+void RoundPlanner::sort(std::vector<size_t>& some) const {
+  std::ranges::sort(some, [this](size_t a, size_t b) { return is_before(a, b); });
+}
+
+// Blocks that it lacks to begin: for its tokens and those that it draws before it may be put out again, but no more than there are.
+int32_t RoundPlanner::n_lacking_to_begin(size_t i) const {
+  const int32_t end = at(i).n_most - limits_.min_drawn < at(i).n_tokens ? at(i).n_most : at(i).n_tokens + limits_.min_drawn;
+  return std::min(n_lacking(i, std::max(end, at(i).n_tokens) - at(i).n_cached), limits_.n_blocks - at(i).n_blocks);
+}
+
+// Blocks that it lacks for n more tokens.
+int32_t RoundPlanner::n_lacking(size_t i, int32_t n) const {
+  const int32_t n_wanted = (at(i).n_cached + n + limits_.block_tokens - 1) / limits_.block_tokens;
+  return std::max(0, n_wanted - at(i).n_blocks);
+}
+
+// Makes room for n blocks of request i by what is below it; false, and nothing is done, if that is not enough.
+bool RoundPlanner::take(size_t i, int32_t n, Round& out) {
+  gone_.clear();
+  int32_t n_room = n_free_;
+  for (auto last = running_.rbegin(); last != running_.rend() && n_room < n; ++last) {
+    if (!gives_way(*last, i)) continue;
+    gone_.push_back(*last);
+    n_room += at(*last).n_blocks - at(*last).n_shared;
+  }
+  if (n_room < n) return false;
+  for (const size_t other : gone_) put_out(other, out);
+  n_free_ -= n;
+  return true;
+}
+
+void RoundPlanner::put_out(size_t other, Round& out) {
+  std::erase(running_, other);
+  std::erase_if(out.parts, [&](const Round::Part& part) { return part.request == other; });
+  out.put_out.push_back(other);
+  n_free_ += at(other).n_blocks - at(other).n_shared;
+}
+
+// Whether `other`, which runs, may be put out for request i. One that has begun in this round has no blocks to give, and what was given to it
+// is not counted among its own.
+bool RoundPlanner::gives_way(size_t other, size_t i) const {
+  if (other == i || at(other).state != State::running || at(other).n_blocks == 0) return false;
+  if (at(other).is_unread) return !at(i).is_unread;  // it would hold up all others for as long as nobody polls
+  return at(other).n_drawn >= limits_.min_drawn && is_below(other, i);
+}
+
+// Levels as they were submitted, so that those who gained by waiting do not put out their equals, who would then wait and put out them; at the
+// top, who has waited longest comes first.
+bool RoundPlanner::is_below(size_t other, size_t i) const {
+  const int32_t own = at(i).state == State::running ? at(i).priority : level(i);
+  if (at(other).priority != own) return at(other).priority < own;
+  return at(i).state == State::running && std::pair(at(other).submitted, other) > std::pair(at(i).submitted, i);
+}
+
+// One token of each running request that draws. Who finds no block waits for one, with all that it has.
+void RoundPlanner::give_rows(Round& out) {
+  order_.assign(running_.begin(), running_.end());
+  for (const size_t i : order_) {
+    if (!draws(i) || at(i).is_unread || n_tokens_ == limits_.max_step_tokens) continue;
+    if (std::ranges::find(running_, i) == running_.end()) continue;  // was put out for one before it
+    if (take(i, n_lacking(i, 1), out)) add(i, 1, out);
+  }
+}
+
+// With room for the tokens that it draws before it may be put out: so who runs always comes so far.
+void RoundPlanner::begin_waiting(Round& out) {
+  for (const size_t i : waiting_) {
+    if (running_.size() >= static_cast<size_t>(limits_.max_sequences) && !make_place(i, out)) return;
+    if (!take(i, n_lacking_to_begin(i), out)) return;
+    running_.push_back(i);
+    out.begun.push_back(i);
+  }
+}
+
+// A place among those that run.
+bool RoundPlanner::make_place(size_t i, Round& out) {
+  const auto last = std::find_if(running_.rbegin(), running_.rend(), [&](size_t other) { return gives_way(other, i); });
+  if (last == running_.rend()) return false;
+  put_out(*last, out);
+  return true;
+}
+
+void RoundPlanner::give_chunks(Round& out) {
+  int32_t n_left = std::min(limits_.max_prompt_tokens, limits_.max_step_tokens - n_tokens_);
+  sort(running_);
+  for (const size_t i : running_) {
+    if (draws(i) && at(i).state == State::running) continue;
+    const int32_t n = std::min(at(i).n_tokens - at(i).n_cached, n_left);
+    if (n <= 0 || out.parts.size() >= static_cast<size_t>(limits_.max_sequences)) continue;
+    n_left -= n;
+    add(i, n, out);
+  }
+}
+
+void RoundPlanner::add(size_t i, int32_t n, Round& out) {
+  out.parts.push_back({.request = i, .n_tokens = n, .draws = at(i).n_cached + n == at(i).n_tokens && !at(i).is_unread});
+  n_tokens_ += n;
 }
 
 }  // namespace inlay

@@ -56,6 +56,34 @@ int32_t level_of(const PlannedRequest& request, int64_t now, int64_t age);
 // Who runs goes on: one token of each that draws, and chunks of prompts in what is left. Who waits begins, the highest level first, at one
 // level those that were put out, then by deadline, then by age; nobody is passed over for one behind it. Blocks that lack are taken from the
 // running request of the lowest level, and of these from the latest, if that is below the one that lacks them.
-void plan_round(std::span<const PlannedRequest> requests, const RoundLimits& limits, int64_t now, Round& out);
+class RoundPlanner {
+ public:
+  // What was planned before changes nothing: the object keeps memory alone.
+  void plan(std::span<const PlannedRequest> requests, const RoundLimits& limits, int64_t now, Round& out);
+
+ private:
+  const PlannedRequest& at(size_t i) const { return requests_[i]; }
+  int32_t level(size_t i) const { return level_of(at(i), now_, limits_.age); }
+  bool is_before(size_t a, size_t b) const;
+  void sort(std::vector<size_t>& some) const;
+  int32_t n_lacking_to_begin(size_t i) const;
+  int32_t n_lacking(size_t i, int32_t n) const;
+  bool take(size_t i, int32_t n, Round& out);
+  bool gives_way(size_t other, size_t i) const;
+  bool is_below(size_t other, size_t i) const;
+  bool draws(size_t i) const { return at(i).n_tokens - at(i).n_cached <= 1; }
+  void put_out(size_t other, Round& out);
+  bool make_place(size_t i, Round& out);
+  void give_rows(Round& out);
+  void begin_waiting(Round& out);
+  void give_chunks(Round& out);
+  void add(size_t i, int32_t n, Round& out);
+
+  std::span<const PlannedRequest> requests_;
+  RoundLimits limits_;
+  int64_t now_ = 0;
+  std::vector<size_t> running_, waiting_, order_, gone_;
+  int32_t n_free_ = 0, n_tokens_ = 0;
+};
 
 }  // namespace inlay

@@ -8,6 +8,7 @@
 #include <random>
 #include <thread>
 
+#include "tests/support/allocation_counter.h"
 #include "tests/support/engine_sessions.h"
 
 namespace inlay {
@@ -448,6 +449,27 @@ TEST_P(EngineRequests, AConversationThatGrowsComputesWhatIsNew) {
     for (int32_t k = 0; k < 5; ++k) tokens.push_back(200 + turn * 5 + k);
   }
   EXPECT_LT(n_computed, 20u + 3 * (5 + 32));
+}
+
+// Steps and polls of requests that go on take no memory.
+TEST_P(EngineRequests, AllocateNothingAfterWarmUp) {
+  load_with({.n_context = 512, .max_sessions = 4, .n_threads = 1, .prefill_chunk = 32});
+  for (int32_t i = 0; i < 4; ++i) submit(prompt(20, i), plain(300));
+  std::vector<TokenLogprob> tokens(64);
+  std::string text(1024, '\0');
+  const auto rounds = [&](int n) {
+    for (int i = 0; i < n; ++i) {
+      EXPECT_TRUE(engine_->requests().run({.us = i % 2 == 0 ? 0 : 1000, .one_step = true}).ok());
+      EXPECT_TRUE(queue_->poll({.n_events = 8, .tokens = tokens, .text = text}, [](size_t, const RequestEvent&) {}).ok());
+      engine_->requests().note_polled();
+    }
+  };
+  rounds(100);
+  const int64_t before = test::allocation_count();
+  rounds(100);
+  EXPECT_EQ(test::allocation_count(), before);
+  submit(prompt(5));
+  EXPECT_GT(test::allocation_count(), before) << "negative control: the counter sees the engine's";
 }
 
 }  // namespace

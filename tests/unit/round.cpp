@@ -13,6 +13,11 @@ namespace inlay {
 namespace {
 
 using State = PlannedRequest::State;
+
+void plan_round(std::span<const PlannedRequest> requests, const RoundLimits& limits, int64_t now, Round& out) {
+  RoundPlanner().plan(requests, limits, now, out);
+}
+
 constexpr int32_t kBlock = 16;
 
 struct Job {

@@ -1,0 +1,207 @@
+// Requests beside sessions that a host steps itself, how well run() keeps a frame's budget, and 64 requests that arrive by and by.
+//
+//   bench_requests MODEL [cpu|cuda] [MAX_SESSIONS]
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <thread>
+
+#include "src/engine/requests.h"
+
+using namespace inlay;
+
+namespace {
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+double part_of(std::vector<double> values, double part) {
+  std::ranges::sort(values);
+  return values.empty() ? 0 : values[static_cast<size_t>(part * static_cast<double>(values.size() - 1))];
+}
+
+[[noreturn]] void fail(const Status& status) {
+  std::fprintf(stderr, "%s\n", status.message.c_str());
+  std::exit(1);
+}
+void check(const Status& status) {
+  if (!status.ok()) fail(status);
+}
+
+struct Bench {
+  std::shared_ptr<Engine> engine;
+  std::shared_ptr<RequestQueue> queue;
+  std::mt19937 random{1};
+
+  std::vector<int32_t> prompt(int32_t n) {
+    std::vector<int32_t> out;
+    for (int32_t i = 0; i < n; ++i) out.push_back(static_cast<int32_t>(random() % static_cast<uint32_t>(std::min(engine->spec().n_vocab, 30000))));
+    return out;
+  }
+  static SessionOptions drawing(int32_t n) { return {.max_tokens = n, .ignore_end_of_generation = true}; }
+  void submit(std::vector<int32_t> tokens, int32_t n_drawn) {
+    uint64_t id = 0;
+    check(engine->requests().submit(queue, std::move(tokens), {.session = drawing(n_drawn)}, id));
+  }
+  // How many tokens and ends there were.
+  std::pair<size_t, size_t> poll() {
+    std::vector<TokenLogprob> tokens(4096);
+    std::string text(1 << 16, '\0');
+    size_t n_tokens = 0, n_ends = 0;
+    for (;;) {
+      const auto n = queue->poll({.n_events = 256, .tokens = tokens, .text = text}, [&](size_t, const RequestEvent& event) {
+        n_tokens += event.n_tokens;
+        n_ends += event.is_end;
+        if (event.is_end && event.end.reason == FinishReason::error) fail(event.end.status);
+      });
+      if (!n.ok()) fail(n.status());
+      if (*n == 0) break;
+    }
+    engine->requests().note_polled();
+    return {n_tokens, n_ends};
+  }
+  RunResult run(const RunBudget& budget) {
+    auto result = engine->requests().run(budget);
+    if (!result.ok()) fail(result.status());
+    return *result;
+  }
+
+  // Seconds a step of n sequences, prompts apart.
+  double steps_of_sessions(size_t n, int32_t n_steps) {
+    std::vector<std::shared_ptr<Session>> sessions;
+    std::vector<Session*> named;
+    for (size_t i = 0; i < n; ++i) {
+      auto made = engine->create_session(drawing(0));
+      if (!made.ok()) fail(made.status());
+      size_t n_done = 0;
+      check((*made)->prefill(prompt(32), n_done));
+      named.push_back(made->get());
+      sessions.push_back(*std::move(made));
+    }
+    std::vector<StepEvent> events(n);
+    check(engine->decode_step(named, events));
+    const double start = now();
+    for (int32_t i = 0; i < n_steps; ++i) check(engine->decode_step(named, events));
+    return (now() - start) / n_steps;
+  }
+  double steps_of_requests(size_t n, int32_t n_steps) {
+    for (size_t i = 0; i < n; ++i) submit(prompt(32), n_steps + 3);
+    size_t n_first = 0;
+    while (n_first < n) n_first += (run({.one_step = true}), poll().first);
+    const double start = now();
+    for (int32_t i = 0; i < n_steps; ++i) run({.one_step = true}), poll();
+    const double took = (now() - start) / n_steps;
+    while (run({}).n_requests > 0) poll();
+    poll();
+    return took;
+  }
+
+  void steps() {
+    std::printf("a step, us (medians of rounds, A-B-B-A)\nsequences   decode_step   requests   ratio\n");
+    for (const size_t n : {1u, 4u, 8u, 16u, 32u}) {
+      if (n > static_cast<size_t>(engine->info().max_sessions)) break;
+      std::vector<double> a, b;
+      for (int round = 0; round < 3; ++round) {
+        a.push_back(steps_of_sessions(n, 40));
+        b.push_back(steps_of_requests(n, 40));
+        b.push_back(steps_of_requests(n, 40));
+        a.push_back(steps_of_sessions(n, 40));
+      }
+      std::printf("%9zu %13.1f %10.1f %7.3f\n", n, part_of(a, 0.5) * 1e6, part_of(b, 0.5) * 1e6, part_of(b, 0.5) / part_of(a, 0.5));
+    }
+  }
+
+  // 60 frames a second of a game, requests of 300 + 60 tokens without end.
+  void frames() {
+    std::printf("frames: budget ms, longer than it by ms p50, p99, most; tokens a second, of those without a budget\n");
+    const auto feed = [&](int32_t n_requests) {
+      for (; n_requests < 3; ++n_requests) submit(prompt(300), 60);
+    };
+    double unbounded = 0;
+    for (const int budget_ms : {0, 1, 2, 4, 8}) {
+      std::vector<double> over;
+      size_t n_tokens = 0;
+      int32_t n_requests = 0;
+      const double start = now();
+      double computed = 0;
+      for (int frame = 0; frame < 240 && now() - start < 20; ++frame) {
+        feed(n_requests);
+        const double began = now();
+        n_requests = run({.us = budget_ms * 1000, .one_step = budget_ms == 0}).n_requests;
+        const double took = now() - began;
+        computed += took;
+        if (budget_ms > 0 && frame >= 20) over.push_back(std::max(0.0, took * 1e3 - budget_ms));
+        n_tokens += poll().first;
+        const double frame_ends = began + 1.0 / 60;
+        if (budget_ms > 0 && now() < frame_ends) std::this_thread::sleep_for(std::chrono::duration<double>(frame_ends - now()));
+      }
+      const double rate = static_cast<double>(n_tokens) / computed;
+      if (budget_ms == 0) unbounded = rate;
+      std::printf("%6d %8.3f %8.3f %8.3f %10.1f %8.3f\n", budget_ms, part_of(over, 0.5), part_of(over, 0.99), part_of(over, 1), rate, rate / unbounded);
+      while (run({}).n_requests > 0) poll();
+      poll();
+    }
+  }
+
+  // Beside a bound: all prompts at the speed of one of their length, and each decode step at what one of as many takes.
+  void arrivals(int n_requests, int32_t longest_prompt, int32_t longest_answer) {
+    struct Job {
+      double at;
+      int32_t n_prompt, n_answer;
+    };
+    std::vector<Job> jobs;
+    double prompt_tokens = 0, drawn = 0;
+    for (int i = 0; i < n_requests; ++i) {
+      jobs.push_back({0, longest_prompt / 32 + static_cast<int32_t>(random() % static_cast<uint32_t>(longest_prompt)),
+                      longest_answer / 8 + static_cast<int32_t>(random() % static_cast<uint32_t>(longest_answer))});
+      prompt_tokens += jobs.back().n_prompt;
+      drawn += jobs.back().n_answer;
+    }
+    const auto n_sessions = static_cast<size_t>(std::min(engine->info().max_sessions, n_requests));
+    const double step = steps_of_sessions(n_sessions, 20), start_of_prompt = now();
+    {
+      auto one = engine->create_session(drawing(0));
+      if (!one.ok()) fail(one.status());
+      size_t n_done = 0;
+      check((*one)->prefill(prompt(longest_prompt), n_done));
+    }
+    const double per_prompt_token = (now() - start_of_prompt) / longest_prompt;
+    const double bound = prompt_tokens * per_prompt_token + drawn / static_cast<double>(n_sessions) * step;
+    // The last of them arrives, on average, after half of that.
+    std::exponential_distribution<double> gap(n_requests / (bound / 2));
+    double at = 0;
+    for (Job& job : jobs) job.at = at += gap(random);
+    check(engine->requests().set_thread(ThreadShare{}));
+    const double start = now();
+    size_t n_ends = 0, next = 0;
+    while (n_ends < jobs.size()) {
+      while (next < jobs.size() && now() - start >= jobs[next].at) submit(prompt(jobs[next].n_prompt), jobs[next].n_answer), ++next;
+      const auto woken = queue->wait(next < jobs.size() ? std::max<int64_t>(1, static_cast<int64_t>((jobs[next].at - (now() - start)) * 1e6)) : 1'000'000);
+      if (!woken.ok()) fail(woken.status());
+      n_ends += poll().second;
+    }
+    const double took = now() - start;
+    check(engine->requests().set_thread({}));
+    std::printf("%d requests (prompts to %d, answers to %d): %.2f s; bound %.2f s; ratio %.2f; put out %llu, computed again %llu tokens\n", n_requests,
+                longest_prompt, longest_answer, took, bound, took / bound, static_cast<unsigned long long>(engine->requests().counts().n_put_out),
+                static_cast<unsigned long long>(engine->requests().counts().n_computed_again));
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return std::fprintf(stderr, "bench_requests MODEL [cpu|cuda] [MAX_SESSIONS]\n"), 2;
+  const bool cuda = argc > 2 && std::strcmp(argv[2], "cuda") == 0;
+  auto engine = Engine::load(argv[1], {.device = cuda ? DeviceKind::cuda : DeviceKind::cpu,
+                                       .n_context = 4096,
+                                       .max_sessions = argc > 3 ? std::atoi(argv[3]) : 32,
+                                       .kv_budget_bytes = uint64_t{8} << 30});
+  if (!engine.ok()) fail(engine.status());
+  Bench bench{.engine = *engine, .queue = (*engine)->requests().add_queue(*engine, {.unread_tokens = 100'000})};
+  bench.steps();
+  bench.frames();
+  cuda ? bench.arrivals(64, 2048, 256) : bench.arrivals(64, 256, 48);
+}
