@@ -6,8 +6,8 @@ import re
 import tool_case
 from tool_case import OWN_MODEL, ModelCase, run_program
 
-CHAT, COMPLETE, EIGHT, CANCEL, EMBED, GAME_LOOP, TOKENS = (tool_case.BUILD / "bin" / f"example_{name}{tool_case.TOOL.suffix}"
-                                                     for name in ("chat", "complete", "eight", "cancel", "embeddings", "game_loop", "tokens"))
+CHAT, COMPLETE, EIGHT, REQUESTS, CANCEL, EMBED, GAME_LOOP, TOKENS = (tool_case.BUILD / "bin" / f"example_{name}{tool_case.TOOL.suffix}"
+                                                     for name in ("chat", "complete", "eight", "requests", "cancel", "embeddings", "game_loop", "tokens"))
 PROMPTS = ["the fox", "and then", "Once upon a time the"]
 FRAMES = re.compile(rb"(\w+) +(\d+) frames, ms: p50 ([\d.]+) p99 ([\d.]+) max ([\d.]+); (\d+) bytes shown\n")
 
@@ -28,6 +28,12 @@ class CExamples(ModelCase):
         self.assertEqual(self.good(EIGHT, self.model, 10, *PROMPTS),
                          b"".join(p.encode() + self.continuation(p, 10) + b"\n" for p in PROMPTS))
         self.assertEqual(self.good(EIGHT, self.model, 3).count(b"\n"), 8)
+
+    def test_requests_give_each_prompt_the_text_that_it_gets_alone(self):
+        self.assertEqual(self.good(REQUESTS, self.model, 10, *PROMPTS),
+                         b"".join(p.encode() + self.continuation(p, 10) + b"\n" for p in PROMPTS))
+        self.assertEqual(self.good(REQUESTS, self.model, 3).count(b"\n"), 3)
+        self.assertRegex(run_program(REQUESTS, self.model, 3, "word " * 5000).stderr, rb"CONTEXT_FULL")
 
     def test_cancel_ends_soon_after_the_request(self):
         found = re.fullmatch(rb"cancelled after (\d+) tokens, ([\d.]+) ms after the request\n", self.good(CANCEL, self.model, 200))
