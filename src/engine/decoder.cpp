@@ -126,7 +126,7 @@ void Decoder::start(std::span<Session* const> sessions) {
   step_.sessions.assign(sessions.begin(), sessions.end());
   step_.events.assign(sessions.size(), {});
   step_.n_prepared = 0;
-  step_.has_room = step_.draws = false;
+  step_.has_room = step_.draws = step_.draws_on_host = false;
   step_.open.clear();
   for (size_t i = 0; i < sessions.size(); ++i) admit(*sessions[i], step_.events[i]);
 }
@@ -189,8 +189,8 @@ Status Decoder::prepare() {
     if (event.draws() && !session.seq_.has_logits && begin_chunk(session, event)) return {};
   }
   gather();
-  if (step_.open.samples.empty()) return {};
-  step_.draws = true;
+  step_.draws = step_.draws_on_host || !step_.open.samples.empty();
+  if (step_.open.samples.empty() && step_.open.works.empty()) return {};
   return engine_.queue_.begin(step_.open, step_.is_pending ? StepQueue::Extent::units : StepQueue::Extent::all);
 }
 
@@ -240,6 +240,10 @@ void Decoder::gather() {
       step_.open.works.push_back(work_of(s.seq_, s.seq_.n_computed, n_tokens));
       step_.open.works.back().slot = s.seq_.slot;
     }
+    if (s.constraint_) {
+      step_.draws_on_host = true;
+      continue;
+    }
     step_.open.samples.push_back({.slot = s.seq_.slot,
                                   .params = &s.options_.sampler,
                                   .history = s.seq_.tokens,
@@ -279,16 +283,26 @@ Status Decoder::finish(Status status) {
     if (!event.draws()) continue;
     Session& s = *step_.sessions[i];
     engine_.sequences_.settle(s.seq_);
-    Draw& draw = draws_[row++];
-    event.status = std::move(draw.status);
-    if (!event.status.ok()) continue;
-    event.sample = draw.result;
-    finish_draw(s, event);
-    ++engine_.stats_.n_decode_tokens;
+    if (s.constraint_) {
+      Draw draw;
+      engine_.draw_on_host(s, draw);
+      take_draw(s, event, draw);
+    } else {
+      take_draw(s, event, draws_[row++]);
+    }
   }
   ++engine_.stats_.n_decode_steps;
   engine_.stats_.decode_seconds += step_.open.seconds;
   return first_error(step_.events);
+}
+
+void Decoder::take_draw(Session& session, StepEvent& event, Draw& draw) {
+  event.status = std::move(draw.status);
+  if (!event.status.ok()) return;
+  if (draw.result.token < 0) return end_without_token(session, event, session.end_of_constraint());
+  event.sample = draw.result;
+  finish_draw(session, event);
+  ++engine_.stats_.n_decode_tokens;
 }
 
 // Appends the drawn token, makes its text ready, and decides whether the sequence ends.
@@ -296,6 +310,7 @@ void Decoder::finish_draw(Session& session, StepEvent& event) {
   const int32_t token = event.sample.token;
   const Tokenizer* tokenizer = engine_.tokenizer();
   session.seq_.tokens.push_back(token);
+  session.accept_constrained(token);
   ::inlay::advance(session.options_.sampler, event.sample, session.sampler_state_);
   session.seq_.has_logits = false;
   ++session.n_drawn_;

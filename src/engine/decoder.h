@@ -41,6 +41,7 @@ class Decoder {
     bool is_pending = false;  // in slices
     bool draws = false;       // `open` is the step itself, else a chunk
     OpenStep open;
+    bool draws_on_host = false;  // some of its sessions have a constraint
   };
   // Nobody has asked for it yet. Without sessions there is none.
   struct AheadStep {
@@ -59,6 +60,7 @@ class Decoder {
   void end_chunk(Status status);
   void gather();
   Status finish(Status status);
+  void take_draw(Session& session, StepEvent& event, Draw& draw);
   size_t n_units_left() const;
   bool take_ahead();
   bool plan_ahead();

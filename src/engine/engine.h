@@ -16,6 +16,7 @@
 #include "src/base/mutex.h"
 #include "src/base/turn_mutex.h"
 #include "src/engine/chat.h"
+#include "src/engine/constrained.h"
 #include "src/engine/decoder.h"
 #include "src/engine/embedding_rules.h"
 #include "src/engine/log.h"
@@ -34,7 +35,10 @@ class ProgressReport;
 class Requests;
 class Session;
 
-enum class FinishReason : int32_t { none = 0, end_of_generation = 1, stop_string = 2, max_tokens = 3, cancelled = 4, stop_token = 5, context_full = 6, timeout = 7, error = 8 };
+enum class FinishReason : int32_t { none = 0, end_of_generation = 1, stop_string = 2, max_tokens = 3, cancelled = 4, stop_token = 5, context_full = 6, timeout = 7, error = 8, constraint_end = 9, dead_end = 10 };
+
+// Of a session's text under its constraint. dead: nothing that it allows could follow.
+enum class ConstraintStand : int32_t { none = 0, incomplete = 1, complete = 2, dead = 3 };
 
 struct SessionInfo {
   int32_t n_tokens = 0;    // of the sequence, drawn ones included
@@ -44,6 +48,7 @@ struct SessionInfo {
   FinishReason finish_reason = FinishReason::none;
   uint64_t n_pending_text = 0;  // bytes that an event had no room for
   uint64_t generation = 0;      // prefills and truncations so far
+  ConstraintStand constraint = ConstraintStand::none;
 };
 
 // One drawn token, or why there is none.
@@ -93,6 +98,8 @@ class Session {
   Status set_stop(std::vector<std::string> stops);
   Status set_stop_tokens(std::vector<int32_t> tokens);
   Status set_max_tokens(int32_t max_tokens);  // 0: no limit but the context
+  // What is drawn from now on, and by every later generation; null: anything. `written`: what of the text is there already, of this generation alone.
+  Status set_constraint(std::shared_ptr<const constraint::Constraint> constraint, std::string_view written);
   // Logits after the last token that was run. invalid_state if there are none.
   Status copy_logits(std::span<float> out);
   // The same where they lie, which may change with any later call for this session.
@@ -123,6 +130,9 @@ class Session {
   Status prefill_chunk();
   void end_prefill(size_t n_tokens_before, bool complete);
   std::string last_bytes() const;
+  void restart_constraint();
+  void accept_constrained(int32_t token);
+  FinishReason end_of_constraint() const;  // where it allows no token
   void after_rewrite();     // the sequence was changed by the caller: drawing starts anew
   DrawContext draw_context();  // of the next draw; valid until the one after it
 
@@ -135,6 +145,9 @@ class Session {
   int32_t n_drawn_ = 0;
   FinishReason finish_reason_ = FinishReason::none;
   TextStream text_;
+  std::optional<constraint::ConstraintState> constraint_;  // of this generation
+  size_t constrained_from_ = 0;  // the sequence's first token under it
+  Status constraint_fault_;      // it could not follow a token: nothing can be drawn any more
   uint64_t generation_ = 0;  // prefills and truncations that have begun
   std::atomic<bool> cancelled_{false};
   std::atomic<uint64_t> cancelled_generation_{0};  // 0: none
@@ -174,6 +187,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   const Metadata& metadata() const { return metadata_; }  // of the model file
   const Tokenizer* tokenizer() const { return tokenizer_.get(); }  // null if the model has none
   const ChatTemplates& chat_templates() const { return chat_templates_; }
+  Result<MadeConstraint> make_constraint(ConstraintSource source) { return ::inlay::make_constraint(vocabulary_, tokenizer(), spec().n_vocab, std::move(source)); }
   const EmbeddingRules& embedding_rules() const { return embedding_rules_; }
   EngineInfo info() const;
   EngineStats stats() const;
@@ -249,6 +263,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   size_t name_sessions(StepCaller& caller);                                                        // in turn
   Status take_slot(Session& session);
   Status session_limit() const;
+  Status check_constraint(const SessionOptions& options) const;
+  void draw_on_host(Session& session, Draw& out);  // in turn, of a session with a constraint
   void return_slot(Session& session);
   // Without a slot. It does not keep the engine alive, whose requests have it.
   std::shared_ptr<Session> session_of_request(SessionOptions options);
@@ -260,6 +276,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   const ChatTemplates chat_templates_;
   const EmbeddingRules embedding_rules_;
   std::unique_ptr<Tokenizer> tokenizer_;
+  DrawnVocabulary vocabulary_;
   std::unique_ptr<Backend> backend_;
   EngineInfo info_;
   std::vector<float> output_norm_;
@@ -277,6 +294,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Decoder decoder_;
   OpenStep step_;  // of run_whole()'s callers
   CalledStep called_;
+  std::unique_ptr<ConstrainedDraws> constrained_;  // once a draw is
   int32_t n_waiting_ = 0;    // calls of several steps that wait until the step in slices that is pending has ended
   bool owes_turn_ = false;   // it has: they come before the next one
   EngineStats stats_;

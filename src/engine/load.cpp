@@ -305,11 +305,20 @@ Result<std::shared_ptr<Session>> Engine::create_session(const SessionOptions& op
   INLAY_TRY(validate(options.sampler, spec().n_vocab));
   if (options.max_tokens < 0) return error(Code::invalid_argument, "max_tokens is %d, expected 0 or more", options.max_tokens);
   INLAY_TRY(validate_stop_tokens(options.stop_tokens, spec().n_vocab));
+  INLAY_TRY(check_constraint(options));
   // Made before it has a slot, so that running out of memory here loses none.
   const std::shared_ptr<Session> session(new Session(shared_from_this(), options));
   INLAY_TRY(session->set_stop(std::move(session->options_.stops)));
   INLAY_TRY(take_slot(*session));
   return session;
+}
+
+Status Engine::check_constraint(const SessionOptions& options) const {
+  if (!options.constraint) return {};
+  if (!vocabulary_.has(*options.constraint)) return error(Code::invalid_argument, "the constraint was made for another engine");
+  if (options.ignore_end_of_generation)
+    return error(Code::invalid_argument, "a constraint says where a text ends, and IGNORE_END_OF_GENERATION that it does not");
+  return {};
 }
 
 // Requests that run give way.

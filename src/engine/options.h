@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "src/backend/backend.h"
+#include "src/constraint/constraint.h"
 
 namespace inlay {
 
@@ -69,6 +70,7 @@ struct SessionOptions {
   bool reserve = false;  // a prefill takes the KV blocks of max_tokens, too
   std::vector<int32_t> stop_tokens;  // end the generation when drawn; at most kMaxStopTokens
   std::vector<std::string> stops;    // texts that end it, when the session is made
+  std::shared_ptr<const constraint::Constraint> constraint = {};  // what each generation may write
 };
 
 inline constexpr size_t kMaxStopTokens = 1024;

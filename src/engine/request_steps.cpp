@@ -132,8 +132,9 @@ bool Requests::begin_step(const Compute& asked) {
   const RoundLimits limits = this->limits(asked);
   planner_.plan(views_, limits, now, round_);
   apply_round(asked.in_units);
-  if (open_.works.empty() && open_.samples.empty()) return end_what_is_stuck(limits), false;
-  const bool draws = !open_.samples.empty();
+  if (stepping_.empty()) return end_what_is_stuck(limits), false;
+  if (open_.works.empty() && open_.samples.empty()) return true;  // nothing but draws on the host
+  const bool draws = !open_.samples.empty() || !on_host_.empty();
   const StepQueue::Extent extent = asked.in_units ? (draws ? StepQueue::Extent::units : StepQueue::Extent::layer_units)
                                                   : (draws ? StepQueue::Extent::all : StepQueue::Extent::layers);
   if (const Status status = engine_.queue_.begin(open_, extent); !status.ok()) return fail_step(status), true;
@@ -145,6 +146,7 @@ void Requests::apply_round(bool in_units) {
   open_.clear();
   stepping_.clear();
   drawing_.clear();
+  on_host_.clear();
   n_rows_ = n_prompt_rows_ = 0;
   for (const size_t i : round_.put_out) put_out(*viewed_[i]);
   for (const size_t i : round_.begun) {
@@ -229,6 +231,7 @@ void Requests::add_work(Request& request, const Round::Part& part) {
   request.run.in_step = true;
   stepping_.push_back(&request);
   if (!draws) return;
+  if (session.constraint_) return on_host_.push_back(&request);
   drawing_.push_back(&request);
   open_.samples.push_back({.slot = seq.slot,
                            .params = &session.options_.sampler,
@@ -260,6 +263,7 @@ void Requests::fail_step(const Status& status) {
   }
   stepping_.clear();
   drawing_.clear();
+  on_host_.clear();
   if (status.code == Code::device_lost) end_all(FinishReason::error, status);
   sweep();
 }
@@ -273,8 +277,13 @@ void Requests::finish_step() {
   }
   stats.n_prefill_tokens += static_cast<uint64_t>(n_prompt_rows_);
   (n_prompt_rows_ == 0 ? stats.decode_seconds : stats.prefill_seconds) += open_.seconds;
-  if (!drawing_.empty()) ++stats.n_decode_steps;
+  if (!drawing_.empty() || !on_host_.empty()) ++stats.n_decode_steps;
   for (size_t i = 0; i < drawing_.size(); ++i) finish_draw(*drawing_[i], draws_[i]);
+  for (Request* request : on_host_) {
+    Draw draw;
+    engine_.draw_on_host(*request->run.session, draw);
+    finish_draw(*request, draw);
+  }
   for (Request* request : stepping_) {
     Request::Run& run = request->run;
     run.in_step = false;
@@ -282,6 +291,7 @@ void Requests::finish_step() {
   }
   stepping_.clear();
   drawing_.clear();
+  on_host_.clear();
   open_.clear();
   sweep();
 }
@@ -290,9 +300,10 @@ void Requests::finish_draw(Request& request, Draw& draw) {
   Request::Run& run = request.run;
   if (run.ends_after != FinishReason::none) return;
   if (!draw.status.ok()) return end(request, FinishReason::error, std::move(draw.status));
+  Session& session = *run.session;
+  if (draw.result.token < 0) return end(request, session.end_of_constraint());
   StepEvent event;
   event.sample = draw.result;
-  Session& session = *run.session;
   engine_.decoder_.finish_draw(session, event);
   ++engine_.stats_.n_decode_tokens;
   ++run.n_drawn;

@@ -18,6 +18,7 @@ Requests::Requests(Engine& engine, bool keeps) : engine_(engine), times_(engine.
   open_.samples.reserve(most);
   stepping_.reserve(most);
   drawing_.reserve(most);
+  on_host_.reserve(most);
   draws_.resize(most);
 }
 
@@ -38,6 +39,7 @@ Status Requests::check(std::span<const int32_t> prompt, const RequestOptions& op
   INLAY_TRY(validate_stop_tokens(session.stop_tokens, engine_.spec().n_vocab));
   TextStream stops;
   INLAY_TRY(stops.set_stops(session.stops));
+  INLAY_TRY(engine_.check_constraint(session));
   if (session.max_tokens < 0) return error(Code::invalid_argument, "max_tokens is %d, expected 0 or more", session.max_tokens);
   if (options.priority < 0 || options.priority > kTopLevel)
     return error(Code::invalid_argument, "the priority is %d, expected 0 to %d", options.priority, kTopLevel);
@@ -259,6 +261,7 @@ void Requests::close() {
     for (Request* request : stepping_) request->run.in_step = false;
     stepping_.clear();
     drawing_.clear();
+    on_host_.clear();
     end_all(FinishReason::cancelled, {});
     for (const auto& weak : queues_) {
       if (const auto queue = weak.lock()) {

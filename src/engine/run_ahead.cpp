@@ -38,7 +38,7 @@ bool Decoder::plan_ahead() {
   const auto goes_on = [&](const Session& s) {
     const int32_t n_next = s.seq_.n_tokens() + 1;  // tokens that the sequence has after this step
     const bool ends = n_next >= engine_.info_.n_context || (s.options_.max_tokens > 0 && s.n_drawn_ + 1 >= s.options_.max_tokens);
-    return !ends && is_plain(s.options_.sampler);
+    return !ends && !s.constraint_ && is_plain(s.options_.sampler);
   };
   for (size_t i = 0; i < sessions.size(); ++i) {
     if (!step_.events[i].draws() || !goes_on(*sessions[i])) return false;

@@ -32,6 +32,10 @@ void Session::publish() {
            .finish_reason = finish_reason_,
            .n_pending_text = text_.n_ready(),
            .generation = generation_};
+  if (constraint_) {
+    const bool is_dead = constraint_->is_dead() || !constraint_fault_.ok();
+    info_.constraint = is_dead ? ConstraintStand::dead : constraint_->is_complete() ? ConstraintStand::complete : ConstraintStand::incomplete;
+  }
 }
 
 void Session::cancel_generation(uint64_t number) {
@@ -61,6 +65,40 @@ void Session::after_rewrite() {
   finish_reason_ = FinishReason::none;
   text_.clear();
   text_.begin_behind(last_bytes());
+  restart_constraint();
+}
+
+void Session::restart_constraint() {
+  constraint_fault_ = {};
+  constrained_from_ = seq_.tokens.size();
+  constraint_.reset();
+  if (options_.constraint) constraint_.emplace(options_.constraint);
+}
+
+void Session::accept_constrained(int32_t token) {
+  if (!constraint_ || !constraint_fault_.ok()) return;
+  constraint_fault_ = constraint_->accept_token(token);
+}
+
+FinishReason Session::end_of_constraint() const { return constraint_->is_complete() ? FinishReason::constraint_end : FinishReason::dead_end; }
+
+Status Session::set_constraint(std::shared_ptr<const constraint::Constraint> constraint, std::string_view written) {
+  INLAY_TRY(check_not_in_slices());
+  SessionOptions changed = {.ignore_end_of_generation = options_.ignore_end_of_generation, .constraint = std::move(constraint)};
+  INLAY_TRY(engine_->check_constraint(changed));
+  std::optional<constraint::ConstraintState> state;
+  if (changed.constraint) {
+    state.emplace(changed.constraint);
+    if (!written.empty()) INLAY_TRY(state->accept_bytes(written));
+    if (state->is_dead()) return error(Code::invalid_argument, "the constraint does not allow what was written");
+  }
+  const std::lock_guard lock(engine_->mutex_);
+  engine_->decoder_.leave_ahead(*this);
+  options_.constraint = std::move(changed.constraint);
+  restart_constraint();
+  constraint_ = std::move(state);
+  publish();
+  return {};
 }
 
 DrawContext Session::draw_context() {
@@ -196,6 +234,9 @@ Result<std::shared_ptr<Session>> Session::fork() {
   child->generation_ = generation_;
   child->finish_reason_ = finish_reason_;
   child->text_ = text_;
+  child->constraint_ = constraint_;
+  child->constrained_from_ = constrained_from_;
+  child->constraint_fault_ = constraint_fault_;
   const std::lock_guard lock(engine_->mutex_);
   child->publish();
   return child;
@@ -215,7 +256,15 @@ Status Session::truncate(int32_t n_tokens) {
     engine_->sequences_.forget_logits(seq_);
   }
   begin_generation();
+  auto state = std::move(constraint_);
+  const Status fault = std::move(constraint_fault_);
+  const size_t from = constrained_from_;
   after_rewrite();
+  if (state && fault.ok() && seq_.tokens.size() >= from) {  // inside of what was written under it
+    INLAY_TRY(state->roll_back(static_cast<size_t>(n_now - n_tokens)));
+    constraint_ = std::move(state);
+    constrained_from_ = from;
+  }
   const std::lock_guard lock(engine_->mutex_);
   publish();
   return {};
@@ -236,6 +285,7 @@ Status Session::shift(size_t first, size_t n) {
   INLAY_TRY(engine_->sequences_.shift(seq_, static_cast<int32_t>(first), static_cast<int32_t>(n)));
   const auto from = seq_.tokens.begin() + static_cast<std::ptrdiff_t>(first);
   seq_.tokens.erase(from, from + static_cast<std::ptrdiff_t>(n));
+  constrained_from_ -= std::min(n, constrained_from_ - std::min(first, constrained_from_));
   if (finish_reason_ == FinishReason::context_full) finish_reason_ = FinishReason::none;
   publish();
   return {};

@@ -1,0 +1,131 @@
+#include "src/engine/constrained.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "src/base/thread.h"
+#include "src/constraint/gbnf.h"
+#include "src/constraint/json_schema.h"
+#include "src/sampler/score.h"
+
+namespace inlay {
+namespace {
+
+using constraint::Constraint;
+using constraint::Grammar;
+using constraint::JsonStyle;
+using constraint::Piece;
+using constraint::PieceKind;
+using constraint::TokenTrie;
+using constraint::Whitespace;
+
+Piece piece_of(const Tokenizer& tokenizer, int32_t token) {
+  if (token >= tokenizer.n_tokens()) return {{}, PieceKind::unused};
+  if (tokenizer.is_end_of_generation(token)) return {{}, PieceKind::end};
+  switch (tokenizer.kind(token)) {
+    case TokenKind::control:
+      return {{}, PieceKind::control};
+    case TokenKind::unknown:
+    case TokenKind::unused:
+      return {{}, PieceKind::unused};
+    default:
+      return {tokenizer.piece(token), PieceKind::text};
+  }
+}
+
+int32_t token_of(const Tokenizer& tokenizer, std::string_view text) {
+  std::vector<int32_t> ids;
+  const Status status = tokenizer.encode(text, {.add_special = false, .parse_special = true}, ids);
+  return status.ok() && ids.size() == 1 ? ids[0] : -1;
+}
+
+struct Compiled {
+  Status status;
+  MadeConstraint made;
+};
+
+Result<Grammar> compile(const Tokenizer& tokenizer, ConstraintSource& source, std::vector<std::string>& remarks) {
+  const JsonStyle style{.whitespace = source.compact ? Whitespace::compact : Whitespace::flexible, .escapes = source.escapes};
+  switch (source.kind) {
+    case ConstraintSource::Kind::any_json:
+      return constraint::any_json(style);
+    case ConstraintSource::Kind::gbnf:
+      return constraint::compile_gbnf(source.text, [&](std::string_view text) { return token_of(tokenizer, text); });
+    case ConstraintSource::Kind::regex:
+      return constraint::compile_regex(source.text);
+    case ConstraintSource::Kind::choices:
+      return constraint::compile_choices(source.choices);
+    case ConstraintSource::Kind::json_schema:
+      break;
+  }
+  INLAY_ASSIGN(constraint::CompiledSchema compiled, constraint::compile_json_schema(std::move(source.text), {.style = style, .lenient = source.lenient}));
+  remarks = std::move(compiled.remarks);
+  return std::move(compiled.grammar);
+}
+
+Result<MadeConstraint> compile_all(const Tokenizer& tokenizer, ConstraintSource& source, const std::shared_ptr<const TokenTrie>& tokens) {
+  MadeConstraint out;
+  INLAY_ASSIGN(Grammar grammar, compile(tokenizer, source, out.remarks));
+  INLAY_ASSIGN(out.constraint, Constraint::make(std::move(grammar), tokens));
+  return out;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const TokenTrie>> DrawnVocabulary::get(const Tokenizer* tokenizer, int32_t n_vocab) {
+  if (tokenizer == nullptr) return error(Code::unsupported, "the model has no tokenizer, and so no texts that could be constrained");
+  const std::lock_guard lock(mutex_);
+  if (made_) return made_;
+  std::vector<Piece> pieces;
+  for (int32_t token = 0; token < n_vocab; ++token) pieces.push_back(piece_of(*tokenizer, token));
+  INLAY_ASSIGN(made_, TokenTrie::make(pieces));
+  return made_;
+}
+
+bool DrawnVocabulary::has(const Constraint& constraint) const {
+  const std::lock_guard lock(mutex_);
+  return &constraint.tokens() == made_.get();
+}
+
+Result<MadeConstraint> make_constraint(DrawnVocabulary& vocabulary, const Tokenizer* tokenizer, int32_t n_vocab, ConstraintSource source) {
+  INLAY_ASSIGN(const std::shared_ptr<const TokenTrie> tokens, vocabulary.get(tokenizer, n_vocab));
+  Task<Result<MadeConstraint>> task("inlay-compile", [&] { return compile_all(*tokenizer, source, tokens); });
+  return task.get();
+}
+
+ConstrainedDraws::ConstrainedDraws(int32_t n_vocab)
+    : sampler_(n_vocab), allowed_(static_cast<size_t>(n_vocab)), mask_((static_cast<size_t>(n_vocab) + 31) / 32) {}
+
+void ConstrainedDraws::draw(constraint::ConstraintState& state, std::span<const float> logits, const SampleRow& row, Draw& out) {
+  out.result = {};
+  out.status = check_logits(logits);
+  if (out.status.ok()) out.status = draw_allowed(state, logits, row, out.result);
+}
+
+Status ConstrainedDraws::draw_allowed(constraint::ConstraintState& state, std::span<const float> logits, const SampleRow& row, SampleResult& out) {
+  constexpr float kNever = -std::numeric_limits<float>::infinity();
+  if (state.is_dead()) return {};
+  INLAY_TRY(state.mask(mask_));
+  bool any = false;
+  for (size_t i = 0; i < logits.size(); ++i) {
+    const bool may = (mask_[i / 32] >> (i % 32) & 1) != 0;
+    allowed_[i] = may ? logits[i] : kNever;
+    any = any || (may && logits[i] != kNever);
+  }
+  for (const LogitBias& bias : row.bias()) {
+    if (bias.bias == kNever) allowed_[static_cast<size_t>(bias.token)] = kNever;
+  }
+  any = any && std::ranges::any_of(allowed_, [](float logit) { return logit != kNever; });
+  if (!any) return {};
+  SampleResult drawn;
+  INLAY_TRY(sampler_.sample(allowed_, *row.params, row.history, row.stream, row.position, drawn, row.context));
+  const auto n_top = static_cast<size_t>(std::clamp(row.params->n_logprobs, 0, kMaxLogprobs));
+  INLAY_ASSIGN(const TokenScore score, score_row(logits, drawn.token, std::span(drawn.top).first(n_top)));
+  drawn.logprob = score.logprob;
+  drawn.n_logprobs = static_cast<int32_t>(std::ranges::count_if(std::span(drawn.top).first(n_top), [](const TokenLogprob& top) { return top.token >= 0; }));
+  out = drawn;
+  return {};
+}
+
+}  // namespace inlay

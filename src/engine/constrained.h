@@ -1,0 +1,64 @@
+// What a session may write: constraints over an engine's vocabulary, and draws under them. docs/design/constraints.md
+//
+// A draw under a constraint is made on the host, from the logits of the forward pass, whatever the device is.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/backend/step_batch.h"
+#include "src/base/mutex.h"
+#include "src/base/status.h"
+#include "src/constraint/constraint.h"
+#include "src/tokenizer/tokenizer.h"
+
+namespace inlay {
+
+struct ConstraintSource {
+  enum class Kind : uint8_t { json_schema, any_json, gbnf, regex, choices };
+  Kind kind = Kind::json_schema;
+  std::string text;                  // of the first four
+  std::vector<std::string> choices;
+  bool compact = false;              // JSON without whitespace
+  bool escapes = false;              // strings of values may have any escape
+  bool lenient = false;              // a schema's keywords that are not supported are dropped and remarked
+};
+
+struct MadeConstraint {
+  std::shared_ptr<const constraint::Constraint> constraint;
+  std::vector<std::string> remarks;
+};
+
+// The tokens that a model can draw, as constraints see them; made when the first constraint is.
+class DrawnVocabulary {
+ public:
+  Result<std::shared_ptr<const constraint::TokenTrie>> get(const Tokenizer* tokenizer, int32_t n_vocab);
+  bool has(const constraint::Constraint& constraint) const;  // whether it is over this vocabulary
+
+ private:
+  mutable Mutex mutex_;
+  std::shared_ptr<const constraint::TokenTrie> made_;
+};
+
+// Compiles on a thread of its own, because a deep schema needs more stack than a call may take.
+Result<MadeConstraint> make_constraint(DrawnVocabulary& vocabulary, const Tokenizer* tokenizer, int32_t n_vocab, ConstraintSource source);
+
+// Scratch memory of draws, one call at a time.
+class ConstrainedDraws {
+ public:
+  explicit ConstrainedDraws(int32_t n_vocab);
+
+  // Draws the row's next token of those that the state allows. Without one (`token` is -1, the status OK) it allows none. Log-probabilities are
+  // the model's, as without a constraint.
+  void draw(constraint::ConstraintState& state, std::span<const float> logits, const SampleRow& row, Draw& out);
+
+ private:
+  Status draw_allowed(constraint::ConstraintState& state, std::span<const float> logits, const SampleRow& row, SampleResult& out);
+
+  Sampler sampler_;
+  std::vector<float> allowed_;  // logits, -inf for what may not come
+  std::vector<uint32_t> mask_;
+};
+
+}  // namespace inlay

@@ -1,0 +1,256 @@
+// Sessions and requests that may write what a constraint allows, and nothing else.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "src/engine/requests.h"
+#include "src/sampler/score.h"
+#include "tests/support/engine_sessions.h"
+
+namespace inlay {
+namespace {
+
+using Kind = ConstraintSource::Kind;
+using nlohmann::json;
+using Made = std::shared_ptr<const constraint::Constraint>;
+
+constexpr const char* kSchema = R"({"type": "object", "properties": {"name": {"type": "string", "maxLength": 8}, "age": {"type": "integer", "minimum": 0, "maximum": 150},
+  "mood": {"enum": ["calm", "angry"]}}, "required": ["name", "age", "mood"], "additionalProperties": false})";
+
+class Constrained : public test::EngineSessions {
+ protected:
+  Made made(ConstraintSource source) {
+    auto out = engine_->make_constraint(std::move(source));
+    EXPECT_TRUE(out.ok()) << out.status().message;
+    return out.ok() ? out->constraint : nullptr;
+  }
+  Made choices(std::vector<std::string> texts) { return made({.kind = Kind::choices, .choices = std::move(texts)}); }
+  Made schema() { return made({.text = kSchema, .compact = true}); }
+
+  static SessionOptions drawing(Made constraint, uint64_t seed = 0) {
+    SessionOptions out{.max_tokens = 100, .constraint = std::move(constraint)};
+    if (seed > 0) out.sampler = {.temperature = 1.0f, .seed = seed};
+    return out;
+  }
+  struct Text {
+    std::string text;
+    std::vector<int32_t> tokens;
+    FinishReason reason = FinishReason::none;
+  };
+  Text text_of(Session& s, int most = 1000) {
+    Text out;
+    for (int i = 0; i < most && out.reason == FinishReason::none; ++i) {
+      const StepEvent event = step(s);
+      EXPECT_TRUE(event.status.ok()) << event.status.message;
+      if (event.sample.token >= 0) out.tokens.push_back(event.sample.token);
+      out.reason = event.finish_reason;
+    }
+    out.text.resize(s.n_pending_text());
+    out.text.resize(s.take_text(out.text.data(), out.text.size()));
+    return out;
+  }
+  Text drawn(const SessionOptions& options, int32_t start = 3) {
+    const auto s = session(options);
+    EXPECT_TRUE(prefill(*s, prompt(20, start)).ok());
+    return text_of(*s);
+  }
+  static bool is_right(const std::string& text) {
+    const json value = json::parse(text, nullptr, false);
+    return value.is_object() && value.size() == 3 && value["name"].is_string() && value["age"].is_number_integer() && value["age"] >= 0 && value["age"] <= 150 &&
+           (value["mood"] == "calm" || value["mood"] == "angry");
+  }
+};
+INLAY_ON_CPU_AND_CUDA(Constrained);
+
+TEST_P(Constrained, ChoicesAreWrittenWhole) {
+  const std::vector<std::string> texts = {"yes", "no", "perhaps not"};
+  std::map<std::string, int> seen;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    const Text text = drawn(drawing(choices(texts), seed));
+    EXPECT_EQ(text.reason, FinishReason::end_of_generation);
+    ++seen[text.text];
+  }
+  for (const auto& [text, n] : seen) EXPECT_NE(std::ranges::find(texts, text), texts.end()) << text;
+  EXPECT_GT(seen.size(), 1u) << "the model still chooses";
+}
+
+TEST_P(Constrained, JsonIsOfItsSchema) {
+  const Made constraint = schema();
+  int n_right = 0, n_without = 0;
+  for (uint64_t seed = 1; seed <= 30; ++seed) {
+    const Text text = drawn(drawing(constraint, seed));
+    EXPECT_EQ(text.reason, FinishReason::end_of_generation) << text.text;
+    EXPECT_TRUE(is_right(text.text)) << text.text;
+    n_right += is_right(text.text);
+    n_without += is_right(drawn(drawing(nullptr, seed)).text);
+  }
+  EXPECT_EQ(n_right, 30);
+  EXPECT_EQ(n_without, 0) << "negative control: the model alone writes no JSON";
+}
+
+// Each kind once, by what it says of a text.
+TEST_P(Constrained, GrammarsExpressionsAndAnyJson) {
+  EXPECT_EQ(drawn(drawing(made({.kind = Kind::gbnf, .text = "root ::= \"a\" [0-9] \"b\""}))).text.size(), 3u);
+  const std::string date = drawn(drawing(made({.kind = Kind::regex, .text = "20[0-9]{2}-[01][0-9]"}))).text;
+  EXPECT_EQ(date.size(), 7u) << date;
+  EXPECT_EQ(date.substr(0, 2), "20");
+  const Made any = made({.kind = Kind::any_json, .compact = true});
+  int n_nested = 0;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    const Text text = drawn(drawing(any, seed));
+    if (text.reason != FinishReason::end_of_generation || (text.text[0] != '{' && text.text[0] != '[')) continue;
+    ++n_nested;
+    EXPECT_TRUE(json::accept(text.text)) << text.text;
+  }
+  EXPECT_GT(n_nested, 0);
+}
+
+// With those that nothing constrains, in batches and slices, and as requests: as alone.
+TEST_P(Constrained, OthersInTheStepChangeNothing) {
+  const Made constraint = schema();
+  std::vector<std::shared_ptr<Session>> sessions;
+  std::vector<Session*> named;
+  std::vector<Text> alone;
+  for (uint64_t i = 0; i < 4; ++i) {
+    const SessionOptions options = drawing(i % 2 == 0 ? constraint : nullptr, i + 1);
+    alone.push_back(drawn(options, static_cast<int32_t>(i) + 3));
+  }
+  const auto expect_alone = [&](size_t i, const std::vector<int32_t>& tokens) {
+    if (GetParam() == DeviceKind::cpu) {
+      EXPECT_EQ(tokens, alone[i].tokens) << i;
+    }
+  };
+  for (const bool in_slices : {false, true}) {
+    sessions.clear();
+    named.clear();
+    for (uint64_t i = 0; i < 4; ++i) {
+      sessions.push_back(session(drawing(i % 2 == 0 ? constraint : nullptr, i + 1)));
+      ASSERT_TRUE(prefill(*sessions.back(), prompt(20, static_cast<int32_t>(i) + 3)).ok());
+      named.push_back(sessions.back().get());
+    }
+    std::vector<std::vector<int32_t>> tokens(4);
+    for (int k = 0; k < 100; ++k) {
+      std::vector<StepEvent> events(4);
+      if (in_slices) {
+        for (int32_t left = 1; left > 0;) (void)engine_->decode_slice(named, 1, events, left);
+      } else {
+        (void)engine_->decode_step(named, events);
+      }
+      for (size_t i = 0; i < 4; ++i) {
+        if (events[i].sample.token >= 0) tokens[i].push_back(events[i].sample.token);
+      }
+    }
+    for (size_t i = 0; i < 4; ++i) expect_alone(i, tokens[i]);
+  }
+  sessions.clear();
+  const auto queue = engine_->requests().add_queue(engine_, {});
+  std::map<uint64_t, std::vector<int32_t>> by_user;
+  for (uint64_t i = 0; i < 4; ++i) {
+    uint64_t id = 0;
+    RequestOptions options{.session = drawing(i % 2 == 0 ? constraint : nullptr, i + 1), .user = i};
+    ASSERT_TRUE(engine_->requests().submit(queue, prompt(20, static_cast<int32_t>(i) + 3), options, id).ok());
+  }
+  ASSERT_TRUE(engine_->requests().run({}).ok());
+  std::vector<TokenLogprob> room(1000);
+  std::string text(10000, ' ');
+  ASSERT_TRUE(queue->poll({.n_events = 100, .tokens = room, .text = text}, [&](size_t, const RequestEvent& event) {
+    for (const TokenLogprob& token : std::span(room).subspan(event.first_token, event.n_tokens)) by_user[event.user].push_back(token.token);
+  }).ok());
+  for (size_t i = 0; i < 4; ++i) expect_alone(i, by_user[i]);
+}
+
+// Greedy draws, whose probabilities are the model's: those without a constraint have the same at the first token.
+TEST_P(Constrained, ProbabilitiesAreTheModels) {
+  const auto s = session({.sampler = {.n_logprobs = 3}, .constraint = choices({"x", "y"})});
+  ASSERT_TRUE(prefill(*s, prompt(20)).ok());
+  std::vector<float> logits(static_cast<size_t>(engine_->spec().n_vocab));
+  ASSERT_TRUE(s->copy_logits(logits).ok());
+  const StepEvent event = step(*s);
+  TokenLogprob top[3];
+  const auto score = score_row(logits, event.sample.token, top);
+  ASSERT_TRUE(score.ok());
+  EXPECT_EQ(event.sample.logprob, score->logprob);
+  EXPECT_GT(score->rank, 0) << "negative control: the model would rather write something else";
+  ASSERT_EQ(event.sample.n_logprobs, 3);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(event.sample.top[i].token, top[i].token);
+}
+
+TEST_P(Constrained, ForksTakeItAlongAndTruncationsGoBack) {
+  const Made constraint = schema();
+  const auto s = session(drawing(constraint, 5));
+  ASSERT_TRUE(prefill(*s, prompt(20)).ok());
+  EXPECT_EQ(s->info().constraint, ConstraintStand::incomplete);
+  for (int i = 0; i < 12; ++i) step(*s);
+  const auto child = s->fork();
+  ASSERT_TRUE(child.ok());
+  const std::string begun = [&] {
+    std::string text(100, ' ');
+    text.resize(s->take_text(text.data(), text.size()));
+    return text;
+  }();
+  std::string skipped(100, ' ');
+  (*child)->take_text(skipped.data(), skipped.size());
+  EXPECT_TRUE(is_right(begun + text_of(**child).text));
+  EXPECT_EQ((*child)->info().constraint, ConstraintStand::complete);
+  ASSERT_TRUE(s->truncate(20 + 4).ok());  // keeps 4 tokens, of one byte each
+  const std::string text = begun.substr(0, 4) + text_of(*s).text;
+  EXPECT_TRUE(is_right(text)) << text;
+  ASSERT_TRUE(s->truncate(10).ok());
+  EXPECT_EQ(s->info().constraint, ConstraintStand::incomplete) << "before it began: a new text";
+  EXPECT_TRUE(is_right(text_of(*s).text));
+}
+
+TEST_P(Constrained, ItMayBeSetBehindWhatIsThere) {
+  const auto s = session({.max_tokens = 100});
+  std::vector<int32_t> tokens = prompt(20);
+  for (const char c : std::string("{\"name\":\"")) tokens.push_back(static_cast<uint8_t>(c));
+  ASSERT_TRUE(prefill(*s, tokens).ok());
+  EXPECT_EQ(s->set_constraint(schema(), "[").code, Code::invalid_argument);
+  EXPECT_EQ(s->info().constraint, ConstraintStand::none) << "refused: as before";
+  ASSERT_TRUE(s->set_constraint(schema(), "{\"name\":\"").ok());
+  EXPECT_TRUE(is_right("{\"name\":\"" + text_of(*s).text));
+  ASSERT_TRUE(s->truncate(20).ok());
+  ASSERT_TRUE(s->set_constraint(nullptr, "").ok());
+  EXPECT_EQ(s->info().constraint, ConstraintStand::none);
+}
+
+// Accepted tokens count as drawn ones; where they leave the constraint nothing can follow.
+TEST_P(Constrained, WhatTheHostAppendsCounts) {
+  const auto s = session(drawing(choices({"yes", "yet"})));
+  ASSERT_TRUE(prefill(*s, prompt(20)).ok());
+  size_t n = 0;
+  ASSERT_TRUE(s->accept(std::vector<int32_t>{'y', 'e'}, n).ok());
+  const Text text = text_of(*s);
+  EXPECT_TRUE(text.text == "yes" || text.text == "yet") << text.text;
+  ASSERT_TRUE(s->truncate(20).ok());
+  ASSERT_TRUE(s->accept(std::vector<int32_t>{'q'}, n).ok());
+  EXPECT_EQ(s->info().constraint, ConstraintStand::dead);
+  const StepEvent event = step(*s);
+  EXPECT_EQ(event.finish_reason, FinishReason::dead_end);
+  EXPECT_EQ(event.sample.token, -1);
+}
+
+TEST_P(Constrained, ABiasThatBansAllThatMayComeEndsIt) {
+  SessionOptions options = drawing(choices({"yes", "no"}));
+  options.sampler.bias = {{'y', -std::numeric_limits<float>::infinity()}, {'n', -std::numeric_limits<float>::infinity()}};
+  const Text text = drawn(options);
+  EXPECT_EQ(text.reason, FinishReason::dead_end);
+  EXPECT_TRUE(text.tokens.empty());
+}
+
+TEST_P(Constrained, WrongOnesAreRefusedByName) {
+  const auto refused = [&](ConstraintSource source) { return engine_->make_constraint(std::move(source)).status(); };
+  EXPECT_NE(refused({.text = R"({"type": "wrong"})"}).message.find("type"), std::string::npos);
+  EXPECT_EQ(refused({.text = R"({"unevaluatedProperties": false})"}).code, Code::unsupported);
+  EXPECT_TRUE(refused({.text = R"({"unevaluatedProperties": false})", .lenient = true}).ok());
+  EXPECT_EQ(refused({.kind = Kind::gbnf, .text = "root ::= other"}).code, Code::format);
+  EXPECT_FALSE(refused({.kind = Kind::choices}).ok());
+  const auto other = load({.n_context = 64, .max_sessions = 1});
+  const auto foreign = other->make_constraint({.kind = Kind::choices, .choices = {"a"}});
+  ASSERT_TRUE(foreign.ok());
+  EXPECT_EQ(engine_->create_session({.constraint = foreign->constraint}).status().message, "the constraint was made for another engine");
+  EXPECT_EQ(engine_->create_session({.ignore_end_of_generation = true, .constraint = schema()}).status().code, Code::invalid_argument);
+}
+
+}  // namespace
+}  // namespace inlay
