@@ -126,6 +126,11 @@ const (
 	FinishTimeout = raw.FinishTimeout
 	// The request failed: the event's status says how. Requests alone end so.
 	FinishError = raw.FinishError
+	// The text is whole under its constraint, which allows nothing more, and the model has no token that ends a text.
+	FinishConstraintEnd = raw.FinishConstraintEnd
+	// No token that the constraint allows could follow: a bias bans them all, or tokens were accepted that it does
+	// not allow.
+	FinishDeadEnd = raw.FinishDeadEnd
 )
 
 // What happened to a session in one step.
@@ -427,4 +432,50 @@ type RunInfoFlags = raw.RunInfoFlags
 const (
 	// Another call at once would compute.
 	RunInfoHasWork = raw.RunInfoHasWork
+)
+
+// How a constraint says which texts may be written.
+type ConstraintKind = raw.ConstraintKind
+
+// Values of ConstraintKind.
+const (
+	// JSON by a schema: Draft 2020-12, and what draft-04 to draft-07 spell otherwise. A keyword that is not supported
+	// is refused by its name and place.
+	ConstraintJsonSchema = raw.ConstraintJsonSchema
+	// Any JSON value.
+	ConstraintAnyJson = raw.ConstraintAnyJson
+	// A grammar as llama.cpp writes them; its rule is root.
+	ConstraintGbnf = raw.ConstraintGbnf
+	// A regular expression that the whole text matches, as ECMA-262 has them, without look-around and references.
+	ConstraintRegex = raw.ConstraintRegex
+	// One of some texts.
+	ConstraintChoices = raw.ConstraintChoices
+)
+
+// How constraints write JSON; they change nothing for other kinds.
+type ConstraintFlags = raw.ConstraintFlags
+
+// Values of ConstraintFlags.
+const (
+	// No whitespace between values. Else none, one space, or a line end and up to 19 spaces or tabs.
+	ConstraintFlagCompact = raw.ConstraintFlagCompact
+	// Strings that are values may have any escape, such as \u00e9. Else short ones, where JSON needs them.
+	ConstraintFlagEscapes = raw.ConstraintFlagEscapes
+	// JSON_SCHEMA: keywords that are not supported are dropped and remarked, not refused.
+	ConstraintFlagLenient = raw.ConstraintFlagLenient
+)
+
+// Where a session's text stands under its constraint.
+type ConstraintState = raw.ConstraintState
+
+// Values of ConstraintState.
+const (
+	// There is no constraint.
+	ConstraintStateNone = raw.ConstraintStateNone
+	// Something must follow.
+	ConstraintStateIncomplete = raw.ConstraintStateIncomplete
+	// The text is whole; more may be allowed.
+	ConstraintStateComplete = raw.ConstraintStateComplete
+	// It is none that the constraint allows, and none could become of it.
+	ConstraintStateDead = raw.ConstraintStateDead
 )

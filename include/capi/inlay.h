@@ -122,6 +122,8 @@ typedef int32_t inlay_finish_reason;
 #define INLAY_FINISH_CONTEXT_FULL 6  // The context has no room for another token. The event's token is the last one; -1 where a prompt has filled the context.
 #define INLAY_FINISH_TIMEOUT 7  // The request's time was over. Requests alone end so.
 #define INLAY_FINISH_ERROR 8  // The request failed: the event's status says how. Requests alone end so.
+#define INLAY_FINISH_CONSTRAINT_END 9  // The text is whole under its constraint, which allows nothing more, and the model has no token that ends a text.
+#define INLAY_FINISH_DEAD_END 10  // No token that the constraint allows could follow: a bias bans them all, or tokens were accepted that it does not allow.
 
 // What happened to a session in one step.
 typedef int32_t inlay_event_kind;
@@ -250,6 +252,27 @@ typedef uint32_t inlay_run_flags;
 typedef uint32_t inlay_run_info_flags;
 #define INLAY_RUN_INFO_HAS_WORK 1u  // Another call at once would compute.
 
+// How a constraint says which texts may be written.
+typedef int32_t inlay_constraint_kind;
+#define INLAY_CONSTRAINT_JSON_SCHEMA 0  // JSON by a schema: Draft 2020-12, and what draft-04 to draft-07 spell otherwise. A keyword that is not supported is refused by its name and place.
+#define INLAY_CONSTRAINT_ANY_JSON 1  // Any JSON value.
+#define INLAY_CONSTRAINT_GBNF 2  // A grammar as llama.cpp writes them; its rule is root.
+#define INLAY_CONSTRAINT_REGEX 3  // A regular expression that the whole text matches, as ECMA-262 has them, without look-around and references.
+#define INLAY_CONSTRAINT_CHOICES 4  // One of some texts.
+
+// How constraints write JSON; they change nothing for other kinds.
+typedef uint32_t inlay_constraint_flags;
+#define INLAY_CONSTRAINT_FLAG_COMPACT 1u  // No whitespace between values. Else none, one space, or a line end and up to 19 spaces or tabs.
+#define INLAY_CONSTRAINT_FLAG_ESCAPES 2u  // Strings that are values may have any escape, such as \u00e9. Else short ones, where JSON needs them.
+#define INLAY_CONSTRAINT_FLAG_LENIENT 4u  // JSON_SCHEMA: keywords that are not supported are dropped and remarked, not refused.
+
+// Where a session's text stands under its constraint.
+typedef int32_t inlay_constraint_state;
+#define INLAY_CONSTRAINT_STATE_NONE 0  // There is no constraint.
+#define INLAY_CONSTRAINT_STATE_INCOMPLETE 1  // Something must follow.
+#define INLAY_CONSTRAINT_STATE_COMPLETE 2  // The text is whole; more may be allowed.
+#define INLAY_CONSTRAINT_STATE_DEAD 3  // It is none that the constraint allows, and none could become of it.
+
 // One model's weights on one device, with the KV pool and the statistics of its sessions.
 typedef struct inlay_engine inlay_engine;
 
@@ -259,6 +282,10 @@ typedef struct inlay_session inlay_session;
 // Where a part of a program submits requests to an engine, and collects what becomes of them. It keeps no engine alive
 // and may outlive it.
 typedef struct inlay_queue inlay_queue;
+
+// Which texts may be written, compiled for an engine's vocabulary. Any number of sessions and threads may use one at a
+// time. It keeps no engine alive.
+typedef struct inlay_constraint inlay_constraint;
 
 // Receives one log message. Called on the thread of the call that caused it, and on a thread of the engine only where
 // the host asked for such a thread, with the host's floating-point settings; must not call the library. It must not
@@ -621,6 +648,10 @@ typedef struct inlay_session_params {
   const inlay_text* stops;
   // Their number. [0 to 64, default 0]
   size_t n_stops;
+  // What each generation may write, from its first drawn token on. The session shares it: the handle may be freed. Of
+  // the same engine; refused with IGNORE_END_OF_GENERATION, since the constraint says where a text ends. [default NULL:
+  // anything may be written]
+  const inlay_constraint* constraint;
 } inlay_session_params;
 
 // Where a session stands.
@@ -643,6 +674,10 @@ typedef struct inlay_session_info {
   // Number of the generation, for inlay_session_cancel_generation: how many have begun. A fork counts from where its
   // parent was.
   uint64_t generation;
+  // Where the generation's text stands under the constraint.
+  inlay_constraint_state constraint_state;
+  // 0.
+  int32_t reserved;
 } inlay_session_info;
 
 // What one session did in one decode step. Arrays of events come with a stride, sizeof(inlay_event) as the caller knows
@@ -967,6 +1002,37 @@ typedef struct inlay_thread_params {
   // As in inlay_run_params. [microseconds, 0 or more, default 0: no bound]
   uint64_t max_step_us;
 } inlay_thread_params;
+
+// What a constraint is made of. Nothing of it is used after the call.
+typedef struct inlay_constraint_params {
+  // sizeof(inlay_constraint_params). [bytes]
+  uint32_t struct_size;
+  // What the text is. [default JSON_SCHEMA]
+  inlay_constraint_kind kind;
+  // Others than the named ones are refused. [default 0]
+  inlay_constraint_flags flags;
+  // 0. [default 0]
+  uint32_t reserved;
+  // The schema, grammar or expression. Not of ANY_JSON and CHOICES. [default NULL: none]
+  const char* text;
+  // Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]
+  size_t text_len;
+  // The texts of CHOICES; of no other kind. [default NULL: none]
+  const inlay_text* choices;
+  // Their number, at least 1 with CHOICES. [0 to 65536, default 0]
+  size_t n_choices;
+} inlay_constraint_params;
+
+// What a constraint takes.
+typedef struct inlay_constraint_info {
+  // sizeof(inlay_constraint_info), set by the caller. [bytes]
+  uint32_t struct_size;
+  // Remarks, for inlay_constraint_get_remark.
+  int32_t n_remarks;
+  // Host memory that it has now, without the vocabulary's, which all constraints of an engine share. It grows while it
+  // is used, within a bound of some tens of megabytes. [bytes]
+  uint64_t memory;
+} inlay_constraint_info;
 
 // ---- The four verbs --------------------------------------------------------------------------------------------------
 
@@ -1642,6 +1708,63 @@ inlay_status inlay_run(const inlay_engine* engine, const inlay_run_params* param
 // Errors: DEVICE_LOST.
 // Since: 1.3.
 inlay_status inlay_engine_set_thread(const inlay_engine* engine, const inlay_thread_params* params, inlay_error* err);
+
+// ---- Constraints -----------------------------------------------------------------------------------------------------
+
+// Compiles which texts may be written. The mask of tokens that may come next is exact: each of them begins what some
+// allowed text goes on with, and control tokens never count for their letters. The first constraint of an engine reads
+// its vocabulary, which takes a moment. Compiling has limits of steps and memory, so that no text makes it endless.
+// Thread: any.
+// Blocks: while it compiles.
+// Ownership: `*constraint` is the caller's, to be freed with inlay_constraint_free.
+// On error: `*constraint` is NULL. FORMAT: the text is no such schema, grammar or expression; UNSUPPORTED: it needs
+// what is not supported, or more than the limits. The message names the place.
+// Errors: FORMAT, UNSUPPORTED.
+// Since: 1.3.
+inlay_status inlay_constraint_create(const inlay_engine* engine, const inlay_constraint_params* params,
+                                     inlay_constraint** constraint, inlay_error* err);
+
+// Frees a constraint. Sessions and requests that have it keep what they need. NULL is allowed.
+// Thread: exclusive(constraint).
+// Blocks: no.
+// Ownership: The handle is invalid afterwards.
+// On error: cannot fail.
+// Errors: none.
+// Since: 1.3.
+void inlay_constraint_free(inlay_constraint* constraint);
+
+// Tells what a constraint takes.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: INVALID_STATE.
+// Since: 1.3.
+inlay_status inlay_constraint_get_info(const inlay_constraint* constraint, inlay_constraint_info* info,
+                                       inlay_error* err);
+
+// Gives one of the remarks that compiling a schema left: a format that is not known and demands nothing, or what
+// LENIENT dropped, with its place.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: BUFFER_TOO_SMALL: `*needed` is set, nothing is written.
+// Errors: NOT_FOUND, BUFFER_TOO_SMALL, INVALID_STATE.
+// Since: 1.3.
+inlay_status inlay_constraint_get_remark(const inlay_constraint* constraint, size_t index, char* buf, size_t cap,
+                                         size_t* needed, inlay_error* err);
+
+// Says what the session may write from now on, and in every later generation. A truncation inside of what was written
+// under it goes back in it, a fork takes it along, a shift changes nothing.
+// Thread: exclusive(session).
+// Blocks: no.
+// Ownership: The session shares the constraint: its handle may be freed.
+// On error: The session is as before. INVALID_ARGUMENT: the constraint is another engine's, or does not allow what was
+// written.
+// Errors: UNSUPPORTED, INVALID_STATE.
+// Since: 1.3.
+inlay_status inlay_session_set_constraint(inlay_session* session, const inlay_constraint* constraint,
+                                          const char* written, size_t written_len, inlay_error* err);
 
 #ifdef __cplusplus
 }

@@ -85,7 +85,12 @@
   X(inlay_wait) \
   X(inlay_queue_get_handle) \
   X(inlay_run) \
-  X(inlay_engine_set_thread)
+  X(inlay_engine_set_thread) \
+  X(inlay_constraint_create) \
+  X(inlay_constraint_free) \
+  X(inlay_constraint_get_info) \
+  X(inlay_constraint_get_remark) \
+  X(inlay_session_set_constraint)
 
 typedef struct inlay_dl {
   void* library;
@@ -193,6 +198,15 @@ typedef struct inlay_dl {
                             inlay_error* err);
   inlay_status (*inlay_engine_set_thread)(const inlay_engine* engine, const inlay_thread_params* params,
                                           inlay_error* err);
+  inlay_status (*inlay_constraint_create)(const inlay_engine* engine, const inlay_constraint_params* params,
+                                          inlay_constraint** constraint, inlay_error* err);
+  void (*inlay_constraint_free)(inlay_constraint* constraint);
+  inlay_status (*inlay_constraint_get_info)(const inlay_constraint* constraint, inlay_constraint_info* info,
+                                            inlay_error* err);
+  inlay_status (*inlay_constraint_get_remark)(const inlay_constraint* constraint, size_t index, char* buf, size_t cap,
+                                              size_t* needed, inlay_error* err);
+  inlay_status (*inlay_session_set_constraint)(inlay_session* session, const inlay_constraint* constraint,
+                                               const char* written, size_t written_len, inlay_error* err);
 } inlay_dl;
 
 #ifdef _WIN32

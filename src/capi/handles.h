@@ -77,6 +77,11 @@ struct inlay_queue : inlay::capi::Handle<0x6575657571'0003> {
   std::shared_ptr<inlay::capi::Shared> shared;  // its own: it outlives the engine, also one that broke
 };
 
+struct inlay_constraint : inlay::capi::Handle<0x6e6f6373'0004> {
+  inlay::MadeConstraint made;
+  std::shared_ptr<inlay::capi::Shared> shared;  // its own: it outlives the engine, also one that broke
+};
+
 namespace inlay::capi {
 
 template <class T>
@@ -126,7 +131,7 @@ class Use {
   }
   // The engine's calls are at an end where one ended so; a queue still has what is to be polled.
   void note(inlay_status status) {
-    if constexpr (std::is_same_v<T, inlay_queue>) return;
+    if constexpr (std::is_same_v<T, inlay_queue> || std::is_same_v<T, inlay_constraint>) return;
     if (handle_ && (status == INLAY_INTERNAL || status == INLAY_DEVICE_LOST))
       handle_->shared->broken.store(static_cast<Code>(status), std::memory_order_relaxed);
   }
@@ -162,6 +167,7 @@ inline Status check_not_freed(const inlay_engine& engine) {
 // The engine's parameters in the C structs' words; zero means default.
 Status read_sampler(const inlay_sampler_params* given, SamplerParams& out);
 Status read_session_params(const inlay_session_params* given, SessionOptions& out);
+Result<std::shared_ptr<const constraint::Constraint>> read_constraint(const inlay_constraint* given, const char* name);
 Status read_chat_params(const inlay_chat_params* given, ChatOptions& out);
 Status read_load_params(const inlay_load_params* given, EngineOptions& out);
 

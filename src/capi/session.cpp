@@ -126,6 +126,7 @@ Status read_session_params(const inlay_session_params* given, SessionOptions& ou
   INLAY_TRY(check_stop_count(stop_tokens.size(), "params.n_stop_tokens"));
   out.stop_tokens.assign(stop_tokens.begin(), stop_tokens.end());
   INLAY_ASSIGN(out.stops, read_stops(params.stops, params.n_stops, "params.stops", "params.n_stops"));
+  INLAY_ASSIGN(out.constraint, read_constraint(params.constraint, "params.constraint"));
   return read_sampler(params.sampler, out.sampler);
 }
 
@@ -161,6 +162,7 @@ inlay_status inlay_session_get_info(const inlay_session* session, inlay_session_
     out.n_kv_blocks = now.n_kv_blocks;
     out.text_pending = now.n_pending_text;
     out.generation = now.generation;
+    out.constraint_state = static_cast<inlay_constraint_state>(now.constraint);
     write_struct(info, out);
     return {};
   });

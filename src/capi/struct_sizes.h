@@ -61,5 +61,9 @@ template <>
 inline constexpr size_t kFirstSize<inlay_run_info> = 16;
 template <>
 inline constexpr size_t kFirstSize<inlay_thread_params> = 32;
+template <>
+inline constexpr size_t kFirstSize<inlay_constraint_params> = 48;
+template <>
+inline constexpr size_t kFirstSize<inlay_constraint_info> = 16;
 
 }  // namespace inlay::capi

@@ -30,7 +30,13 @@ static_assert(same(FinishReason::none, INLAY_FINISH_NONE) &&
               same(FinishReason::cancelled, INLAY_FINISH_CANCELLED) &&
               same(FinishReason::stop_token, INLAY_FINISH_STOP_TOKEN) &&
               same(FinishReason::context_full, INLAY_FINISH_CONTEXT_FULL) && same(FinishReason::timeout, INLAY_FINISH_TIMEOUT) &&
-              same(FinishReason::error, INLAY_FINISH_ERROR));
+              same(FinishReason::error, INLAY_FINISH_ERROR) && same(FinishReason::constraint_end, INLAY_FINISH_CONSTRAINT_END) &&
+              same(FinishReason::dead_end, INLAY_FINISH_DEAD_END));
+static_assert(same(ConstraintStand::none, INLAY_CONSTRAINT_STATE_NONE) && same(ConstraintStand::incomplete, INLAY_CONSTRAINT_STATE_INCOMPLETE) &&
+              same(ConstraintStand::complete, INLAY_CONSTRAINT_STATE_COMPLETE) && same(ConstraintStand::dead, INLAY_CONSTRAINT_STATE_DEAD));
+static_assert(same(ConstraintSource::Kind::json_schema, INLAY_CONSTRAINT_JSON_SCHEMA) && same(ConstraintSource::Kind::any_json, INLAY_CONSTRAINT_ANY_JSON) &&
+              same(ConstraintSource::Kind::gbnf, INLAY_CONSTRAINT_GBNF) && same(ConstraintSource::Kind::regex, INLAY_CONSTRAINT_REGEX) &&
+              same(ConstraintSource::Kind::choices, INLAY_CONSTRAINT_CHOICES));
 static_assert(same(TokenKind::normal, INLAY_TOKEN_NORMAL) && same(TokenKind::unknown, INLAY_TOKEN_UNKNOWN) &&
               same(TokenKind::control, INLAY_TOKEN_CONTROL) &&
               same(TokenKind::user_defined, INLAY_TOKEN_USER_DEFINED) && same(TokenKind::unused, INLAY_TOKEN_UNUSED) &&

@@ -66,6 +66,11 @@ static void test_null_handles(void) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_run)(NULL, NULL, NULL, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_engine_set_thread)(NULL, NULL, &err));
   CALL(inlay_queue_free)(NULL);
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_constraint_create)(NULL, NULL, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_constraint_get_info)(NULL, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_constraint_get_remark)(NULL, 0, NULL, 0, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_constraint)(NULL, NULL, NULL, 0, &err));
+  CALL(inlay_constraint_free)(NULL);
 }
 
 #endif

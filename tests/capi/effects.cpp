@@ -599,6 +599,7 @@ std::vector<EffectRow> table() {
   };
   std::ranges::copy(sampler_rows(), std::back_inserter(rows));
   std::ranges::copy(request_effect_rows(), std::back_inserter(rows));
+  std::ranges::copy(constraint_effect_rows(), std::back_inserter(rows));
   return rows;
 }
 

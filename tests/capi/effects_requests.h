@@ -168,6 +168,73 @@ inline std::string slow_thread(uint64_t busy_us, uint64_t period_us) {
   return took >= std::chrono::milliseconds(200) ? "slow" : "fast";
 }
 
+// A text of at most 40 tokens under a constraint, or why there is none.
+inline std::string constrained_text(const inlay_constraint_params& params) {
+  inlay_constraint* made = nullptr;
+  inlay_error err;
+  if (const auto status = inlay_constraint_create(engine().get(), &params, &made, &err); status != INLAY_OK) return failure(status, err);
+  inlay_sampler_params sampler = sized<inlay_sampler_params>();
+  sampler.temperature = 1;
+  inlay_session_params session = sized<inlay_session_params>();
+  session.max_tokens = 40;
+  session.constraint = made;
+  session.sampler = &sampler;
+  std::string out;
+  for (sampler.seed = 1; sampler.seed < 10; ++sampler.seed) out += answered(request_of(kPlain, &session)).append("\n");
+  inlay_constraint_free(made);
+  return out;
+}
+
+inline EffectRow constraint_row(const char* name, Kind kind, std::function<void(inlay_constraint_params&)> set, std::string words = "",
+                                std::function<void(inlay_constraint_params&)> base = {}) {
+  return {name[0] == 'I' ? name : std::string("inlay_constraint_params.") + name, kind, [=](bool with) {
+            inlay_constraint_params params = sized<inlay_constraint_params>();
+            if (base) {
+              base(params);
+            } else {
+              params.text = R"({"type": "object", "properties": {"a": {"type": "string", "maxLength": 4}}, "required": ["a"]})";
+              params.text_len = SIZE_MAX;
+            }
+            if (with) set(params);
+            return constrained_text(params);
+          }, std::move(words)};
+}
+
+inline std::vector<EffectRow> constraint_effect_rows() {
+  using enum Kind;
+  using Params = inlay_constraint_params;
+  static const inlay_text two[] = {{"yes", 3}, {"no", 2}}, others[] = {{"left", 4}, {"right", 5}};
+  const auto words = [](Params& p) { p.kind = INLAY_CONSTRAINT_CHOICES, p.choices = two, p.n_choices = 2; };
+  const auto unsupported = [](Params& p) { p.text = R"({"type": "integer", "unevaluatedItems": true})", p.text_len = SIZE_MAX; };
+  return {
+      constraint_row("struct_size", refused, [](Params& p) { p.struct_size = 3; }, "struct_size"),
+      constraint_row("kind", refused, [](Params& p) { p.kind = 99; }, "params.kind"),
+      constraint_row("kind", effect, [](Params& p) { p.kind = INLAY_CONSTRAINT_REGEX; }, "", [](Params& p) { p.text = "{}", p.text_len = 2; }),
+      constraint_row("flags", refused, [](Params& p) { p.flags = 1u << 31; }, "params.flags"),
+      constraint_row("reserved", refused, [](Params& p) { p.reserved = 1; }, "reserved"),
+      constraint_row("text", effect, [](Params& p) { p.text = R"({"type": "boolean"})"; }),
+      constraint_row("text_len", effect, [](Params& p) { p.text_len = 2; }, "", [](Params& p) { p.kind = INLAY_CONSTRAINT_REGEX, p.text = "abcd", p.text_len = 3; }),
+      constraint_row("choices", effect, [](Params& p) { p.choices = others; }, "", words),
+      constraint_row("choices", refused, [](Params& p) { p.choices = nullptr; }, "params.choices", words),
+      constraint_row("n_choices", effect, [](Params& p) { p.n_choices = 1; }, "", words),
+      constraint_row("n_choices", refused, [](Params& p) { p.n_choices = 1u << 20; }, "n_choices", words),
+      constraint_row("INLAY_CONSTRAINT_FLAG_COMPACT", effect, [](Params& p) { p.flags = INLAY_CONSTRAINT_FLAG_COMPACT; }),
+      constraint_row("INLAY_CONSTRAINT_FLAG_ESCAPES", effect, [](Params& p) { p.flags = INLAY_CONSTRAINT_FLAG_ESCAPES; }, "",
+                     [](Params& p) { p.text = R"({"type": "string", "pattern": "^[\u0001-\u0009]{1,4}$"})", p.text_len = SIZE_MAX; }),
+      {"INLAY_CONSTRAINT_FLAG_LENIENT", effect, [=](bool with) {
+         Params params = sized<Params>();
+         unsupported(params);
+         params.flags = with ? INLAY_CONSTRAINT_FLAG_LENIENT : 0;
+         return constrained_text(params).substr(0, 5) == "INLAY" ? std::string("refused") : std::string("made");
+       }},
+      {"inlay_session_params.constraint", effect, [=](bool with) {
+         Params params = sized<Params>();
+         words(params);
+         return with ? constrained_text(params) : answered(request_of(kPlain));
+       }},
+  };
+}
+
 inline std::vector<EffectRow> request_effect_rows() {
   std::vector<EffectRow> rows;
   using enum Kind;

@@ -68,6 +68,7 @@ const std::map<std::string, Call>& calls() {
        }},
       {"inlay_session_truncate", [](inlay_session* s) { return inlay_session_truncate(s, 3, nullptr); }},
       {"inlay_session_shift", [](inlay_session* s) { return inlay_session_shift(s, 1, 1, nullptr); }},
+      {"inlay_session_set_constraint", [](inlay_session* s) { return inlay_session_set_constraint(s, nullptr, nullptr, 0, nullptr); }},
       {"inlay_session_accept",
        [](inlay_session* s) {
          size_t n = 0;

@@ -116,6 +116,12 @@ namespace Inlay
         Timeout = 7,
         /// <summary>The request failed: the event's status says how. Requests alone end so.</summary>
         Error = 8,
+        /// <summary>The text is whole under its constraint, which allows nothing more, and the model has no token that ends
+        /// a text.</summary>
+        ConstraintEnd = 9,
+        /// <summary>No token that the constraint allows could follow: a bias bans them all, or tokens were accepted that it
+        /// does not allow.</summary>
+        DeadEnd = 10,
     }
 
     /// <summary>What happened to a session in one step.</summary>
@@ -413,6 +419,52 @@ namespace Inlay
         None = 0,
         /// <summary>Another call at once would compute.</summary>
         HasWork = 1,
+    }
+
+    /// <summary>How a constraint says which texts may be written.</summary>
+    public enum ConstraintKind : int
+    {
+        /// <summary>JSON by a schema: Draft 2020-12, and what draft-04 to draft-07 spell otherwise. A keyword that is not
+        /// supported is refused by its name and place.</summary>
+        JsonSchema = 0,
+        /// <summary>Any JSON value.</summary>
+        AnyJson = 1,
+        /// <summary>A grammar as llama.cpp writes them; its rule is root.</summary>
+        Gbnf = 2,
+        /// <summary>A regular expression that the whole text matches, as ECMA-262 has them, without look-around and
+        /// references.</summary>
+        Regex = 3,
+        /// <summary>One of some texts.</summary>
+        Choices = 4,
+    }
+
+    /// <summary>How constraints write JSON; they change nothing for other kinds.</summary>
+    [Flags]
+    public enum ConstraintFlags : uint
+    {
+        /// <summary>None of them.</summary>
+        None = 0,
+        /// <summary>No whitespace between values. Else none, one space, or a line end and up to 19 spaces or
+        /// tabs.</summary>
+        Compact = 1,
+        /// <summary>Strings that are values may have any escape, such as \u00e9. Else short ones, where JSON needs
+        /// them.</summary>
+        Escapes = 2,
+        /// <summary>JSON_SCHEMA: keywords that are not supported are dropped and remarked, not refused.</summary>
+        Lenient = 4,
+    }
+
+    /// <summary>Where a session's text stands under its constraint.</summary>
+    public enum ConstraintState : int
+    {
+        /// <summary>There is no constraint.</summary>
+        None = 0,
+        /// <summary>Something must follow.</summary>
+        Incomplete = 1,
+        /// <summary>The text is whole; more may be allowed.</summary>
+        Complete = 2,
+        /// <summary>It is none that the constraint allows, and none could become of it.</summary>
+        Dead = 3,
     }
 }
 
@@ -835,6 +887,10 @@ namespace Inlay.Raw
         public inlay_text* stops;
         /// <summary>Their number. [0 to 64, default 0]</summary>
         public UIntPtr n_stops;
+        /// <summary>What each generation may write, from its first drawn token on. The session shares it: the handle may be
+        /// freed. Of the same engine; refused with IGNORE_END_OF_GENERATION, since the constraint says where a text ends.
+        /// [default NULL: anything may be written]</summary>
+        public IntPtr* constraint;
     }
 
     /// <summary>Where a session stands.</summary>
@@ -859,6 +915,10 @@ namespace Inlay.Raw
         /// <summary>Number of the generation, for inlay_session_cancel_generation: how many have begun. A fork counts from
         /// where its parent was.</summary>
         public ulong generation;
+        /// <summary>Where the generation's text stands under the constraint.</summary>
+        public ConstraintState constraint_state;
+        /// <summary>0.</summary>
+        public int reserved;
     }
 
     /// <summary>The 20 elements of inlay_event.top, one behind the other.</summary>
@@ -1237,6 +1297,41 @@ namespace Inlay.Raw
         public ulong max_step_us;
     }
 
+    /// <summary>What a constraint is made of. Nothing of it is used after the call.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_constraint_params
+    {
+        /// <summary>sizeof(inlay_constraint_params). [bytes]</summary>
+        public uint struct_size;
+        /// <summary>What the text is. [default JSON_SCHEMA]</summary>
+        public ConstraintKind kind;
+        /// <summary>Others than the named ones are refused. [default 0]</summary>
+        public ConstraintFlags flags;
+        /// <summary>0. [default 0]</summary>
+        public uint reserved;
+        /// <summary>The schema, grammar or expression. Not of ANY_JSON and CHOICES. [default NULL: none]</summary>
+        public byte* text;
+        /// <summary>Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]</summary>
+        public UIntPtr text_len;
+        /// <summary>The texts of CHOICES; of no other kind. [default NULL: none]</summary>
+        public inlay_text* choices;
+        /// <summary>Their number, at least 1 with CHOICES. [0 to 65536, default 0]</summary>
+        public UIntPtr n_choices;
+    }
+
+    /// <summary>What a constraint takes.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_constraint_info
+    {
+        /// <summary>sizeof(inlay_constraint_info), set by the caller. [bytes]</summary>
+        public uint struct_size;
+        /// <summary>Remarks, for inlay_constraint_get_remark.</summary>
+        public int n_remarks;
+        /// <summary>Host memory that it has now, without the vocabulary's, which all constraints of an engine share. It
+        /// grows while it is used, within a bound of some tens of megabytes. [bytes]</summary>
+        public ulong memory;
+    }
+
     /// <summary>One model's weights on one device, with the KV pool and the statistics of its sessions. Freed with
     /// inlay_free, when nobody uses it any more.</summary>
     public sealed class EngineHandle : SafeHandle
@@ -1299,6 +1394,27 @@ namespace Inlay.Raw
         protected override bool ReleaseHandle()
         {
             _api.inlay_queue_free(handle);
+            return true;
+        }
+    }
+
+    /// <summary>Which texts may be written, compiled for an engine's vocabulary. Any number of sessions and threads may use
+    /// one at a time. It keeps no engine alive. Freed with inlay_constraint_free, when nobody uses it any more.</summary>
+    public sealed class ConstraintHandle : SafeHandle
+    {
+        private readonly Api _api;
+
+        internal ConstraintHandle(Api api) : base(IntPtr.Zero, true) { _api = api; }
+
+        /// <inheritdoc/>
+        public override bool IsInvalid { get { return handle == IntPtr.Zero; } }
+
+        internal void Set(IntPtr value) { SetHandle(value); }
+
+        /// <inheritdoc/>
+        protected override bool ReleaseHandle()
+        {
+            _api.inlay_constraint_free(handle);
             return true;
         }
     }
@@ -1381,6 +1497,11 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<IntPtr, WaitKind*, long*, inlay_error*, Status> _inlay_queue_get_handle;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_run_params*, inlay_run_info*, inlay_error*, Status> _inlay_run;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_thread_params*, inlay_error*, Status> _inlay_engine_set_thread;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_constraint_params*, IntPtr*, inlay_error*, Status> _inlay_constraint_create;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, void> _inlay_constraint_free;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_constraint_info*, inlay_error*, Status> _inlay_constraint_get_info;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_constraint_get_remark;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, IntPtr, byte*, UIntPtr, inlay_error*, Status> _inlay_session_set_constraint;
 
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
@@ -1444,6 +1565,11 @@ namespace Inlay.Raw
             _inlay_queue_get_handle = (delegate* unmanaged[Cdecl]<IntPtr, WaitKind*, long*, inlay_error*, Status>)find("inlay_queue_get_handle", 3);
             _inlay_run = (delegate* unmanaged[Cdecl]<IntPtr, inlay_run_params*, inlay_run_info*, inlay_error*, Status>)find("inlay_run", 3);
             _inlay_engine_set_thread = (delegate* unmanaged[Cdecl]<IntPtr, inlay_thread_params*, inlay_error*, Status>)find("inlay_engine_set_thread", 3);
+            _inlay_constraint_create = (delegate* unmanaged[Cdecl]<IntPtr, inlay_constraint_params*, IntPtr*, inlay_error*, Status>)find("inlay_constraint_create", 3);
+            _inlay_constraint_free = (delegate* unmanaged[Cdecl]<IntPtr, void>)find("inlay_constraint_free", 3);
+            _inlay_constraint_get_info = (delegate* unmanaged[Cdecl]<IntPtr, inlay_constraint_info*, inlay_error*, Status>)find("inlay_constraint_get_info", 3);
+            _inlay_constraint_get_remark = (delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_constraint_get_remark", 3);
+            _inlay_session_set_constraint = (delegate* unmanaged[Cdecl]<IntPtr, IntPtr, byte*, UIntPtr, inlay_error*, Status>)find("inlay_session_set_constraint", 3);
         }
 #else
         private static class Signature
@@ -1566,6 +1692,16 @@ namespace Inlay.Raw
             internal delegate Status inlay_run(IntPtr engine, inlay_run_params* @params, inlay_run_info* info, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_engine_set_thread(IntPtr engine, inlay_thread_params* @params, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_constraint_create(IntPtr engine, inlay_constraint_params* @params, IntPtr* constraint, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate void inlay_constraint_free(IntPtr constraint);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_constraint_get_info(IntPtr constraint, inlay_constraint_info* info, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_constraint_get_remark(IntPtr constraint, UIntPtr index, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_session_set_constraint(IntPtr session, IntPtr constraint, byte* written, UIntPtr written_len, inlay_error* err);
         }
 
         private readonly Signature.inlay_load _inlay_load;
@@ -1627,6 +1763,11 @@ namespace Inlay.Raw
         private readonly Signature.inlay_queue_get_handle _inlay_queue_get_handle;
         private readonly Signature.inlay_run _inlay_run;
         private readonly Signature.inlay_engine_set_thread _inlay_engine_set_thread;
+        private readonly Signature.inlay_constraint_create _inlay_constraint_create;
+        private readonly Signature.inlay_constraint_free _inlay_constraint_free;
+        private readonly Signature.inlay_constraint_get_info _inlay_constraint_get_info;
+        private readonly Signature.inlay_constraint_get_remark _inlay_constraint_get_remark;
+        private readonly Signature.inlay_session_set_constraint _inlay_session_set_constraint;
 
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
@@ -1690,6 +1831,11 @@ namespace Inlay.Raw
             _inlay_queue_get_handle = Bind<Signature.inlay_queue_get_handle>(find("inlay_queue_get_handle", 3));
             _inlay_run = Bind<Signature.inlay_run>(find("inlay_run", 3));
             _inlay_engine_set_thread = Bind<Signature.inlay_engine_set_thread>(find("inlay_engine_set_thread", 3));
+            _inlay_constraint_create = Bind<Signature.inlay_constraint_create>(find("inlay_constraint_create", 3));
+            _inlay_constraint_free = Bind<Signature.inlay_constraint_free>(find("inlay_constraint_free", 3));
+            _inlay_constraint_get_info = Bind<Signature.inlay_constraint_get_info>(find("inlay_constraint_get_info", 3));
+            _inlay_constraint_get_remark = Bind<Signature.inlay_constraint_get_remark>(find("inlay_constraint_get_remark", 3));
+            _inlay_session_set_constraint = Bind<Signature.inlay_session_set_constraint>(find("inlay_session_set_constraint", 3));
         }
 
         private static T Bind<T>(IntPtr function) where T : class
@@ -2577,6 +2723,79 @@ namespace Inlay.Raw
         {
             if (_inlay_engine_set_thread == null) return Older.Refuse("inlay_engine_set_thread", "1.3", err);
             return _inlay_engine_set_thread(engine, @params, err);
+        }
+
+        /// <summary>Compiles which texts may be written. The mask of tokens that may come next is exact: each of them
+        /// begins what some allowed text goes on with, and control tokens never count for their letters. The first
+        /// constraint of an engine reads its vocabulary, which takes a moment. Compiling has limits of steps and memory, so
+        /// that no text makes it endless.</summary>
+        /// <param name="engine">The engine, whose model has a tokenizer.</param>
+        /// <param name="params">What it is made of.</param>
+        /// <param name="constraint">The new constraint.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: while it compiles. Ownership: `*constraint` is the caller's, to be freed with
+        /// inlay_constraint_free. On error: `*constraint` is NULL. FORMAT: the text is no such schema, grammar or
+        /// expression; UNSUPPORTED: it needs what is not supported, or more than the limits. The message names the place.
+        /// Errors: FORMAT, UNSUPPORTED. Since: 1.3.</remarks>
+        public Status inlay_constraint_create(IntPtr engine, inlay_constraint_params* @params, IntPtr* constraint, inlay_error* err)
+        {
+            if (_inlay_constraint_create == null) return Older.Refuse("inlay_constraint_create", "1.3", err);
+            return _inlay_constraint_create(engine, @params, constraint, err);
+        }
+
+        /// <summary>Frees a constraint. Sessions and requests that have it keep what they need. NULL is allowed.</summary>
+        /// <param name="constraint">The constraint. May be null.</param>
+        /// <remarks>Thread: exclusive(constraint). Blocks: no. Ownership: The handle is invalid afterwards. Since:
+        /// 1.3.</remarks>
+        public void inlay_constraint_free(IntPtr constraint)
+        {
+            if (_inlay_constraint_free == null) return;
+            _inlay_constraint_free(constraint);
+        }
+
+        /// <summary>Tells what a constraint takes.</summary>
+        /// <param name="constraint">The constraint.</param>
+        /// <param name="info">What it takes.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: Nothing has changed. Errors:
+        /// INVALID_STATE. Since: 1.3.</remarks>
+        public Status inlay_constraint_get_info(IntPtr constraint, inlay_constraint_info* info, inlay_error* err)
+        {
+            if (_inlay_constraint_get_info == null) return Older.Refuse("inlay_constraint_get_info", "1.3", err);
+            return _inlay_constraint_get_info(constraint, info, err);
+        }
+
+        /// <summary>Gives one of the remarks that compiling a schema left: a format that is not known and demands nothing,
+        /// or what LENIENT dropped, with its place.</summary>
+        /// <param name="constraint">The constraint.</param>
+        /// <param name="index">0 to n_remarks - 1.</param>
+        /// <param name="buf">The remark, ended by a zero if there is room. May be null.</param>
+        /// <param name="cap">Room in buf. [bytes]</param>
+        /// <param name="needed">Its length. [bytes] May be null.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: `*needed` is set,
+        /// nothing is written. Errors: NOT_FOUND, BUFFER_TOO_SMALL, INVALID_STATE. Since: 1.3.</remarks>
+        public Status inlay_constraint_get_remark(IntPtr constraint, UIntPtr index, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err)
+        {
+            if (_inlay_constraint_get_remark == null) return Older.Refuse("inlay_constraint_get_remark", "1.3", err);
+            return _inlay_constraint_get_remark(constraint, index, buf, cap, needed, err);
+        }
+
+        /// <summary>Says what the session may write from now on, and in every later generation. A truncation inside of what
+        /// was written under it goes back in it, a fork takes it along, a shift changes nothing.</summary>
+        /// <param name="session">The session.</param>
+        /// <param name="constraint">The constraint; NULL: anything may be written. May be null.</param>
+        /// <param name="written">What of the text is in the sequence already, of the present generation alone; NULL:
+        /// nothing. May be null.</param>
+        /// <param name="written_len">Its length, or SIZE_MAX if a zero ends it. [bytes]</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: exclusive(session). Blocks: no. Ownership: The session shares the constraint: its handle may be
+        /// freed. On error: The session is as before. INVALID_ARGUMENT: the constraint is another engine's, or does not
+        /// allow what was written. Errors: UNSUPPORTED, INVALID_STATE. Since: 1.3.</remarks>
+        public Status inlay_session_set_constraint(IntPtr session, IntPtr constraint, byte* written, UIntPtr written_len, inlay_error* err)
+        {
+            if (_inlay_session_set_constraint == null) return Older.Refuse("inlay_session_set_constraint", "1.3", err);
+            return _inlay_session_set_constraint(session, constraint, written, written_len, err);
         }
     }
 }

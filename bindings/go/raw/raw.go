@@ -358,6 +358,35 @@ static inlay_status go_inlay_engine_set_thread(const inlay_engine* engine, const
   if (!api->inlay_engine_set_thread) return inlay_go_missing("inlay_engine_set_thread", err);
   return api->inlay_engine_set_thread(engine, params, err);
 }
+static inlay_status go_inlay_constraint_create(const inlay_engine* engine, const inlay_constraint_params* params,
+                                               inlay_constraint** constraint, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_constraint_create) return inlay_go_missing("inlay_constraint_create", err);
+  return api->inlay_constraint_create(engine, params, constraint, err);
+}
+static void go_inlay_constraint_free(inlay_constraint* constraint) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_constraint_free) return;
+  api->inlay_constraint_free(constraint);
+}
+static inlay_status go_inlay_constraint_get_info(const inlay_constraint* constraint, inlay_constraint_info* info,
+                                                 inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_constraint_get_info) return inlay_go_missing("inlay_constraint_get_info", err);
+  return api->inlay_constraint_get_info(constraint, info, err);
+}
+static inlay_status go_inlay_constraint_get_remark(const inlay_constraint* constraint, size_t index, char* buf,
+                                                   size_t cap, size_t* needed, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_constraint_get_remark) return inlay_go_missing("inlay_constraint_get_remark", err);
+  return api->inlay_constraint_get_remark(constraint, index, buf, cap, needed, err);
+}
+static inlay_status go_inlay_session_set_constraint(inlay_session* session, const inlay_constraint* constraint,
+                                                    const char* written, size_t written_len, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_session_set_constraint) return inlay_go_missing("inlay_session_set_constraint", err);
+  return api->inlay_session_set_constraint(session, constraint, written, written_len, err);
+}
 */
 import "C"
 
@@ -602,6 +631,11 @@ const (
 	FinishTimeout FinishReason = 7
 	// The request failed: the event's status says how. Requests alone end so.
 	FinishError FinishReason = 8
+	// The text is whole under its constraint, which allows nothing more, and the model has no token that ends a text.
+	FinishConstraintEnd FinishReason = 9
+	// No token that the constraint allows could follow: a bias bans them all, or tokens were accepted that it does
+	// not allow.
+	FinishDeadEnd FinishReason = 10
 )
 
 // String is the value's name as the C header writes it, without the prefix.
@@ -625,6 +659,10 @@ func (v FinishReason) String() string {
 		return "TIMEOUT"
 	case FinishError:
 		return "ERROR"
+	case FinishConstraintEnd:
+		return "CONSTRAINT_END"
+	case FinishDeadEnd:
+		return "DEAD_END"
 	}
 	return "UNKNOWN"
 }
@@ -1078,6 +1116,84 @@ const (
 	RunInfoHasWork RunInfoFlags = 1
 )
 
+// How a constraint says which texts may be written.
+type ConstraintKind int32
+
+// Values of ConstraintKind.
+const (
+	// JSON by a schema: Draft 2020-12, and what draft-04 to draft-07 spell otherwise. A keyword that is not supported
+	// is refused by its name and place.
+	ConstraintJsonSchema ConstraintKind = 0
+	// Any JSON value.
+	ConstraintAnyJson ConstraintKind = 1
+	// A grammar as llama.cpp writes them; its rule is root.
+	ConstraintGbnf ConstraintKind = 2
+	// A regular expression that the whole text matches, as ECMA-262 has them, without look-around and references.
+	ConstraintRegex ConstraintKind = 3
+	// One of some texts.
+	ConstraintChoices ConstraintKind = 4
+)
+
+// String is the value's name as the C header writes it, without the prefix.
+func (v ConstraintKind) String() string {
+	switch v {
+	case ConstraintJsonSchema:
+		return "JSON_SCHEMA"
+	case ConstraintAnyJson:
+		return "ANY_JSON"
+	case ConstraintGbnf:
+		return "GBNF"
+	case ConstraintRegex:
+		return "REGEX"
+	case ConstraintChoices:
+		return "CHOICES"
+	}
+	return "UNKNOWN"
+}
+
+// How constraints write JSON; they change nothing for other kinds.
+type ConstraintFlags uint32
+
+// Values of ConstraintFlags.
+const (
+	// No whitespace between values. Else none, one space, or a line end and up to 19 spaces or tabs.
+	ConstraintFlagCompact ConstraintFlags = 1
+	// Strings that are values may have any escape, such as \u00e9. Else short ones, where JSON needs them.
+	ConstraintFlagEscapes ConstraintFlags = 2
+	// JSON_SCHEMA: keywords that are not supported are dropped and remarked, not refused.
+	ConstraintFlagLenient ConstraintFlags = 4
+)
+
+// Where a session's text stands under its constraint.
+type ConstraintState int32
+
+// Values of ConstraintState.
+const (
+	// There is no constraint.
+	ConstraintStateNone ConstraintState = 0
+	// Something must follow.
+	ConstraintStateIncomplete ConstraintState = 1
+	// The text is whole; more may be allowed.
+	ConstraintStateComplete ConstraintState = 2
+	// It is none that the constraint allows, and none could become of it.
+	ConstraintStateDead ConstraintState = 3
+)
+
+// String is the value's name as the C header writes it, without the prefix.
+func (v ConstraintState) String() string {
+	switch v {
+	case ConstraintStateNone:
+		return "NONE"
+	case ConstraintStateIncomplete:
+		return "INCOMPLETE"
+	case ConstraintStateComplete:
+		return "COMPLETE"
+	case ConstraintStateDead:
+		return "DEAD"
+	}
+	return "UNKNOWN"
+}
+
 // One model's weights on one device, with the KV pool and the statistics of its sessions.
 type Engine struct{ _ [0]byte }
 
@@ -1087,6 +1203,10 @@ type Session struct{ _ [0]byte }
 // Where a part of a program submits requests to an engine, and collects what becomes of them. It keeps no engine
 // alive and may outlive it.
 type Queue struct{ _ [0]byte }
+
+// Which texts may be written, compiled for an engine's vocabulary. Any number of sessions and threads may use one at
+// a time. It keeps no engine alive.
+type Constraint struct{ _ [0]byte }
 
 // Receives one log message. Called on the thread of the call that caused it, and on a thread of the engine only where
 // the host asked for such a thread, with the host's floating-point settings; must not call the library. It must not
@@ -1458,6 +1578,10 @@ type SessionParams struct {
 	Stops *Text
 	// Their number. [0 to 64, default 0]
 	NStops uintptr
+	// What each generation may write, from its first drawn token on. The session shares it: the handle may be freed.
+	// Of the same engine; refused with IGNORE_END_OF_GENERATION, since the constraint says where a text ends.
+	// [default NULL: anything may be written]
+	Constraint *Constraint
 }
 
 // Where a session stands.
@@ -1480,6 +1604,10 @@ type SessionInfo struct {
 	// Number of the generation, for inlay_session_cancel_generation: how many have begun. A fork counts from where
 	// its parent was.
 	Generation uint64
+	// Where the generation's text stands under the constraint.
+	ConstraintState ConstraintState
+	// 0.
+	Reserved int32
 }
 
 // What one session did in one decode step. Arrays of events come with a stride, sizeof(inlay_event) as the caller
@@ -1804,6 +1932,37 @@ type ThreadParams struct {
 	PeriodUs uint64
 	// As in inlay_run_params. [microseconds, 0 or more, default 0: no bound]
 	MaxStepUs uint64
+}
+
+// What a constraint is made of. Nothing of it is used after the call.
+type ConstraintParams struct {
+	// sizeof(inlay_constraint_params). [bytes]
+	StructSize uint32
+	// What the text is. [default JSON_SCHEMA]
+	Kind ConstraintKind
+	// Others than the named ones are refused. [default 0]
+	Flags ConstraintFlags
+	// 0. [default 0]
+	Reserved uint32
+	// The schema, grammar or expression. Not of ANY_JSON and CHOICES. [default NULL: none]
+	Text *byte
+	// Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]
+	TextLen uintptr
+	// The texts of CHOICES; of no other kind. [default NULL: none]
+	Choices *Text
+	// Their number, at least 1 with CHOICES. [0 to 65536, default 0]
+	NChoices uintptr
+}
+
+// What a constraint takes.
+type ConstraintInfo struct {
+	// sizeof(inlay_constraint_info), set by the caller. [bytes]
+	StructSize uint32
+	// Remarks, for inlay_constraint_get_remark.
+	NRemarks int32
+	// Host memory that it has now, without the vocabulary's, which all constraints of an engine share. It grows while
+	// it is used, within a bound of some tens of megabytes. [bytes]
+	Memory uint64
 }
 
 // Load is inlay_load. Loads a model: a GGUF file, of which a split one is named by its first file, or a Hugging Face
@@ -2818,4 +2977,86 @@ func Run(engine *Engine, params *RunParams, info *RunInfo, err *Error) Status {
 //   - Since: 1.3.
 func EngineSetThread(engine *Engine, params *ThreadParams, err *Error) Status {
 	return Status(C.go_inlay_engine_set_thread((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.inlay_thread_params)(unsafe.Pointer(params)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// ConstraintCreate is inlay_constraint_create. Compiles which texts may be written. The mask of tokens that may come
+// next is exact: each of them begins what some allowed text goes on with, and control tokens never count for their
+// letters. The first constraint of an engine reads its vocabulary, which takes a moment. Compiling has limits of
+// steps and memory, so that no text makes it endless.
+//
+//   - engine: The engine, whose model has a tokenizer.
+//   - params: What it is made of.
+//   - constraint: The new constraint.
+//   - Thread: any.
+//   - Blocks: while it compiles.
+//   - Ownership: `*constraint` is the caller's, to be freed with inlay_constraint_free.
+//   - On error: `*constraint` is NULL. FORMAT: the text is no such schema, grammar or expression; UNSUPPORTED: it
+//     needs what is not supported, or more than the limits. The message names the place.
+//   - Errors: FORMAT, UNSUPPORTED.
+//   - Since: 1.3.
+func ConstraintCreate(engine *Engine, params *ConstraintParams, constraint **Constraint, err *Error) Status {
+	return Status(C.go_inlay_constraint_create((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.inlay_constraint_params)(unsafe.Pointer(params)), (**C.inlay_constraint)(unsafe.Pointer(constraint)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// ConstraintFree is inlay_constraint_free. Frees a constraint. Sessions and requests that have it keep what they
+// need. NULL is allowed.
+//
+//   - constraint: The constraint.
+//   - Thread: exclusive(constraint).
+//   - Blocks: no.
+//   - Ownership: The handle is invalid afterwards.
+//   - Since: 1.3.
+func ConstraintFree(constraint *Constraint) {
+	C.go_inlay_constraint_free((*C.inlay_constraint)(unsafe.Pointer(constraint)))
+}
+
+// ConstraintGetInfo is inlay_constraint_get_info. Tells what a constraint takes.
+//
+//   - constraint: The constraint.
+//   - info: What it takes.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: Nothing has changed.
+//   - Errors: INVALID_STATE.
+//   - Since: 1.3.
+func ConstraintGetInfo(constraint *Constraint, info *ConstraintInfo, err *Error) Status {
+	return Status(C.go_inlay_constraint_get_info((*C.inlay_constraint)(unsafe.Pointer(constraint)), (*C.inlay_constraint_info)(unsafe.Pointer(info)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// ConstraintGetRemark is inlay_constraint_get_remark. Gives one of the remarks that compiling a schema left: a format
+// that is not known and demands nothing, or what LENIENT dropped, with its place.
+//
+//   - constraint: The constraint.
+//   - index: 0 to n_remarks - 1.
+//   - buf: The remark, ended by a zero if there is room.
+//   - cap_: Room in buf.
+//   - needed: Its length.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: BUFFER_TOO_SMALL: `*needed` is set, nothing is written.
+//   - Errors: NOT_FOUND, BUFFER_TOO_SMALL, INVALID_STATE.
+//   - Since: 1.3.
+func ConstraintGetRemark(constraint *Constraint, index uintptr, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return Status(C.go_inlay_constraint_get_remark((*C.inlay_constraint)(unsafe.Pointer(constraint)), C.size_t(index), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// SessionSetConstraint is inlay_session_set_constraint. Says what the session may write from now on, and in every
+// later generation. A truncation inside of what was written under it goes back in it, a fork takes it along, a shift
+// changes nothing.
+//
+//   - session: The session.
+//   - constraint: The constraint; NULL: anything may be written.
+//   - written: What of the text is in the sequence already, of the present generation alone; NULL: nothing.
+//   - writtenLen: Its length, or SIZE_MAX if a zero ends it.
+//   - Thread: exclusive(session).
+//   - Blocks: no.
+//   - Ownership: The session shares the constraint: its handle may be freed.
+//   - On error: The session is as before. INVALID_ARGUMENT: the constraint is another engine's, or does not allow
+//     what was written.
+//   - Errors: UNSUPPORTED, INVALID_STATE.
+//   - Since: 1.3.
+func SessionSetConstraint(session *Session, constraint *Constraint, written *byte, writtenLen uintptr, err *Error) Status {
+	return Status(C.go_inlay_session_set_constraint((*C.inlay_session)(unsafe.Pointer(session)), (*C.inlay_constraint)(unsafe.Pointer(constraint)), (*C.char)(unsafe.Pointer(written)), C.size_t(writtenLen), (*C.inlay_error)(unsafe.Pointer(err))))
 }

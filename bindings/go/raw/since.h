@@ -63,6 +63,11 @@
   X(inlay_wait, 3) \
   X(inlay_queue_get_handle, 3) \
   X(inlay_run, 3) \
-  X(inlay_engine_set_thread, 3)
+  X(inlay_engine_set_thread, 3) \
+  X(inlay_constraint_create, 3) \
+  X(inlay_constraint_free, 3) \
+  X(inlay_constraint_get_info, 3) \
+  X(inlay_constraint_get_remark, 3) \
+  X(inlay_session_set_constraint, 3)
 
 #endif

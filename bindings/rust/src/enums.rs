@@ -261,6 +261,12 @@ pub enum FinishReason {
     Timeout,
     /// The request failed: the event's status says how. Requests alone end so.
     Error,
+    /// The text is whole under its constraint, which allows nothing more, and the model has no token that ends a
+    /// text.
+    ConstraintEnd,
+    /// No token that the constraint allows could follow: a bias bans them all, or tokens were accepted that it does
+    /// not allow.
+    DeadEnd,
     /// A number that this version of the crate has no name for.
     Other(i32),
 }
@@ -278,6 +284,8 @@ impl FinishReason {
             raw::INLAY_FINISH_CONTEXT_FULL => Some(Self::ContextFull),
             raw::INLAY_FINISH_TIMEOUT => Some(Self::Timeout),
             raw::INLAY_FINISH_ERROR => Some(Self::Error),
+            raw::INLAY_FINISH_CONSTRAINT_END => Some(Self::ConstraintEnd),
+            raw::INLAY_FINISH_DEAD_END => Some(Self::DeadEnd),
             other => Some(Self::Other(other)),
         }
     }
@@ -293,6 +301,8 @@ impl FinishReason {
             Self::ContextFull => raw::INLAY_FINISH_CONTEXT_FULL,
             Self::Timeout => raw::INLAY_FINISH_TIMEOUT,
             Self::Error => raw::INLAY_FINISH_ERROR,
+            Self::ConstraintEnd => raw::INLAY_FINISH_CONSTRAINT_END,
+            Self::DeadEnd => raw::INLAY_FINISH_DEAD_END,
             Self::Other(number) => number,
         }
     }
@@ -670,6 +680,89 @@ impl WaitKind {
         match self {
             Self::Eventfd => raw::INLAY_WAIT_EVENTFD,
             Self::WindowsEvent => raw::INLAY_WAIT_WINDOWS_EVENT,
+            Self::Other(number) => number,
+        }
+    }
+}
+
+/// How a constraint says which texts may be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum ConstraintKind {
+    /// JSON by a schema: Draft 2020-12, and what draft-04 to draft-07 spell otherwise. A keyword that is not
+    /// supported is refused by its name and place.
+    #[default]
+    JsonSchema,
+    /// Any JSON value.
+    AnyJson,
+    /// A grammar as llama.cpp writes them; its rule is root.
+    Gbnf,
+    /// A regular expression that the whole text matches, as ECMA-262 has them, without look-around and references.
+    Regex,
+    /// One of some texts.
+    Choices,
+    /// A number that this version of the crate has no name for.
+    Other(i32),
+}
+
+impl ConstraintKind {
+    /// From the number in the C API.
+    pub const fn from_raw(number: i32) -> Self {
+        match number {
+            raw::INLAY_CONSTRAINT_JSON_SCHEMA => Self::JsonSchema,
+            raw::INLAY_CONSTRAINT_ANY_JSON => Self::AnyJson,
+            raw::INLAY_CONSTRAINT_GBNF => Self::Gbnf,
+            raw::INLAY_CONSTRAINT_REGEX => Self::Regex,
+            raw::INLAY_CONSTRAINT_CHOICES => Self::Choices,
+            other => Self::Other(other),
+        }
+    }
+
+    /// The number in the C API.
+    pub const fn to_raw(self) -> i32 {
+        match self {
+            Self::JsonSchema => raw::INLAY_CONSTRAINT_JSON_SCHEMA,
+            Self::AnyJson => raw::INLAY_CONSTRAINT_ANY_JSON,
+            Self::Gbnf => raw::INLAY_CONSTRAINT_GBNF,
+            Self::Regex => raw::INLAY_CONSTRAINT_REGEX,
+            Self::Choices => raw::INLAY_CONSTRAINT_CHOICES,
+            Self::Other(number) => number,
+        }
+    }
+}
+
+/// Where a session's text stands under its constraint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ConstraintState {
+    /// Something must follow.
+    Incomplete,
+    /// The text is whole; more may be allowed.
+    Complete,
+    /// It is none that the constraint allows, and none could become of it.
+    Dead,
+    /// A number that this version of the crate has no name for.
+    Other(i32),
+}
+
+impl ConstraintState {
+    /// From the number in the C API.
+    pub const fn from_raw(number: i32) -> Option<Self> {
+        match number {
+            raw::INLAY_CONSTRAINT_STATE_NONE => None,
+            raw::INLAY_CONSTRAINT_STATE_INCOMPLETE => Some(Self::Incomplete),
+            raw::INLAY_CONSTRAINT_STATE_COMPLETE => Some(Self::Complete),
+            raw::INLAY_CONSTRAINT_STATE_DEAD => Some(Self::Dead),
+            other => Some(Self::Other(other)),
+        }
+    }
+
+    /// The number in the C API.
+    pub const fn to_raw(self) -> i32 {
+        match self {
+            Self::Incomplete => raw::INLAY_CONSTRAINT_STATE_INCOMPLETE,
+            Self::Complete => raw::INLAY_CONSTRAINT_STATE_COMPLETE,
+            Self::Dead => raw::INLAY_CONSTRAINT_STATE_DEAD,
             Self::Other(number) => number,
         }
     }

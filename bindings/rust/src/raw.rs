@@ -139,6 +139,11 @@ pub const INLAY_FINISH_CONTEXT_FULL: inlay_finish_reason = 6;
 pub const INLAY_FINISH_TIMEOUT: inlay_finish_reason = 7;
 /// The request failed: the event's status says how. Requests alone end so.
 pub const INLAY_FINISH_ERROR: inlay_finish_reason = 8;
+/// The text is whole under its constraint, which allows nothing more, and the model has no token that ends a text.
+pub const INLAY_FINISH_CONSTRAINT_END: inlay_finish_reason = 9;
+/// No token that the constraint allows could follow: a bias bans them all, or tokens were accepted that it does not
+/// allow.
+pub const INLAY_FINISH_DEAD_END: inlay_finish_reason = 10;
 
 /// What happened to a session in one step.
 pub type inlay_event_kind = i32;
@@ -356,6 +361,40 @@ pub type inlay_run_info_flags = u32;
 /// Another call at once would compute.
 pub const INLAY_RUN_INFO_HAS_WORK: inlay_run_info_flags = 1;
 
+/// How a constraint says which texts may be written.
+pub type inlay_constraint_kind = i32;
+/// JSON by a schema: Draft 2020-12, and what draft-04 to draft-07 spell otherwise. A keyword that is not supported is
+/// refused by its name and place.
+pub const INLAY_CONSTRAINT_JSON_SCHEMA: inlay_constraint_kind = 0;
+/// Any JSON value.
+pub const INLAY_CONSTRAINT_ANY_JSON: inlay_constraint_kind = 1;
+/// A grammar as llama.cpp writes them; its rule is root.
+pub const INLAY_CONSTRAINT_GBNF: inlay_constraint_kind = 2;
+/// A regular expression that the whole text matches, as ECMA-262 has them, without look-around and references.
+pub const INLAY_CONSTRAINT_REGEX: inlay_constraint_kind = 3;
+/// One of some texts.
+pub const INLAY_CONSTRAINT_CHOICES: inlay_constraint_kind = 4;
+
+/// How constraints write JSON; they change nothing for other kinds.
+pub type inlay_constraint_flags = u32;
+/// No whitespace between values. Else none, one space, or a line end and up to 19 spaces or tabs.
+pub const INLAY_CONSTRAINT_FLAG_COMPACT: inlay_constraint_flags = 1;
+/// Strings that are values may have any escape, such as \u00e9. Else short ones, where JSON needs them.
+pub const INLAY_CONSTRAINT_FLAG_ESCAPES: inlay_constraint_flags = 2;
+/// JSON_SCHEMA: keywords that are not supported are dropped and remarked, not refused.
+pub const INLAY_CONSTRAINT_FLAG_LENIENT: inlay_constraint_flags = 4;
+
+/// Where a session's text stands under its constraint.
+pub type inlay_constraint_state = i32;
+/// There is no constraint.
+pub const INLAY_CONSTRAINT_STATE_NONE: inlay_constraint_state = 0;
+/// Something must follow.
+pub const INLAY_CONSTRAINT_STATE_INCOMPLETE: inlay_constraint_state = 1;
+/// The text is whole; more may be allowed.
+pub const INLAY_CONSTRAINT_STATE_COMPLETE: inlay_constraint_state = 2;
+/// It is none that the constraint allows, and none could become of it.
+pub const INLAY_CONSTRAINT_STATE_DEAD: inlay_constraint_state = 3;
+
 /// One model's weights on one device, with the KV pool and the statistics of its sessions.
 #[derive(Debug)]
 #[repr(C)]
@@ -377,6 +416,15 @@ pub struct inlay_session {
 #[derive(Debug)]
 #[repr(C)]
 pub struct inlay_queue {
+    _opaque: [u8; 0],
+    _neither_send_nor_sync: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+/// Which texts may be written, compiled for an engine's vocabulary. Any number of sessions and threads may use one at
+/// a time. It keeps no engine alive.
+#[derive(Debug)]
+#[repr(C)]
+pub struct inlay_constraint {
     _opaque: [u8; 0],
     _neither_send_nor_sync: PhantomData<(*mut u8, PhantomPinned)>,
 }
@@ -857,6 +905,10 @@ pub struct inlay_session_params {
     pub stops: *const inlay_text,
     /// Their number. (0 to 64, default 0)
     pub n_stops: usize,
+    /// What each generation may write, from its first drawn token on. The session shares it: the handle may be freed.
+    /// Of the same engine; refused with IGNORE_END_OF_GENERATION, since the constraint says where a text ends.
+    /// (default NULL: anything may be written)
+    pub constraint: *const inlay_constraint,
 }
 
 impl Default for inlay_session_params {
@@ -889,6 +941,10 @@ pub struct inlay_session_info {
     /// Number of the generation, for [`inlay_session_cancel_generation`](Functions::inlay_session_cancel_generation):
     /// how many have begun. A fork counts from where its parent was.
     pub generation: u64,
+    /// Where the generation's text stands under the constraint.
+    pub constraint_state: inlay_constraint_state,
+    /// 0.
+    pub reserved: i32,
 }
 
 impl Default for inlay_session_info {
@@ -1380,6 +1436,57 @@ pub struct inlay_thread_params {
 }
 
 impl Default for inlay_thread_params {
+    /// All zero, with `struct_size` set.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
+/// What a constraint is made of. Nothing of it is used after the call.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_constraint_params {
+    /// sizeof([`inlay_constraint_params`]). (bytes)
+    pub struct_size: u32,
+    /// What the text is. (default JSON_SCHEMA)
+    pub kind: inlay_constraint_kind,
+    /// Others than the named ones are refused. (default 0)
+    pub flags: inlay_constraint_flags,
+    /// 0. (default 0)
+    pub reserved: u32,
+    /// The schema, grammar or expression. Not of ANY_JSON and CHOICES. (default NULL: none)
+    pub text: *const c_char,
+    /// Its length, or SIZE_MAX if a zero ends it. (bytes, default 0)
+    pub text_len: usize,
+    /// The texts of CHOICES; of no other kind. (default NULL: none)
+    pub choices: *const inlay_text,
+    /// Their number, at least 1 with CHOICES. (0 to 65536, default 0)
+    pub n_choices: usize,
+}
+
+impl Default for inlay_constraint_params {
+    /// All zero, with `struct_size` set.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
+/// What a constraint takes.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_constraint_info {
+    /// sizeof([`inlay_constraint_info`]), set by the caller. (bytes)
+    pub struct_size: u32,
+    /// Remarks, for [`inlay_constraint_get_remark`](Functions::inlay_constraint_get_remark).
+    pub n_remarks: i32,
+    /// Host memory that it has now, without the vocabulary's, which all constraints of an engine share. It grows
+    /// while it is used, within a bound of some tens of megabytes. (bytes)
+    pub memory: u64,
+}
+
+impl Default for inlay_constraint_info {
     /// All zero, with `struct_size` set.
     fn default() -> Self {
         // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
@@ -2344,10 +2451,87 @@ pub struct Functions {
     /// - `engine`: The engine.
     /// - `params`: NULL: the thread ends. (may be null)
     pub inlay_engine_set_thread: unsafe extern "C" fn(engine: *const inlay_engine, params: *const inlay_thread_params, err: *mut inlay_error) -> inlay_status,
+    /// Compiles which texts may be written. The mask of tokens that may come next is exact: each of them begins what
+    /// some allowed text goes on with, and control tokens never count for their letters. The first constraint of an
+    /// engine reads its vocabulary, which takes a moment. Compiling has limits of steps and memory, so that no text
+    /// makes it endless.
+    ///
+    /// - Thread: any.
+    /// - Blocks: while it compiles.
+    /// - Ownership: `*constraint` is the caller's, to be freed with
+    ///   [`inlay_constraint_free`](Functions::inlay_constraint_free).
+    /// - On error: `*constraint` is NULL. FORMAT: the text is no such schema, grammar or expression; UNSUPPORTED: it
+    ///   needs what is not supported, or more than the limits. The message names the place.
+    /// - Errors: FORMAT, UNSUPPORTED.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `engine`: The engine, whose model has a tokenizer.
+    /// - `params`: What it is made of.
+    /// - `constraint`: The new constraint.
+    pub inlay_constraint_create: unsafe extern "C" fn(engine: *const inlay_engine, params: *const inlay_constraint_params, constraint: *mut *mut inlay_constraint, err: *mut inlay_error) -> inlay_status,
+    /// Frees a constraint. Sessions and requests that have it keep what they need. NULL is allowed.
+    ///
+    /// - Thread: exclusive(constraint).
+    /// - Blocks: no.
+    /// - Ownership: The handle is invalid afterwards.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `constraint`: The constraint. (may be null)
+    pub inlay_constraint_free: unsafe extern "C" fn(constraint: *mut inlay_constraint),
+    /// Tells what a constraint takes.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: Nothing has changed.
+    /// - Errors: INVALID_STATE.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `constraint`: The constraint.
+    /// - `info`: What it takes.
+    pub inlay_constraint_get_info: unsafe extern "C" fn(constraint: *const inlay_constraint, info: *mut inlay_constraint_info, err: *mut inlay_error) -> inlay_status,
+    /// Gives one of the remarks that compiling a schema left: a format that is not known and demands nothing, or what
+    /// LENIENT dropped, with its place.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: BUFFER_TOO_SMALL: `*needed` is set, nothing is written.
+    /// - Errors: NOT_FOUND, BUFFER_TOO_SMALL, INVALID_STATE.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `constraint`: The constraint.
+    /// - `index`: 0 to n_remarks - 1.
+    /// - `buf`: The remark, ended by a zero if there is room. (may be null)
+    /// - `cap`: Room in buf. (bytes)
+    /// - `needed`: Its length. (bytes, may be null)
+    pub inlay_constraint_get_remark: unsafe extern "C" fn(constraint: *const inlay_constraint, index: usize, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// Says what the session may write from now on, and in every later generation. A truncation inside of what was
+    /// written under it goes back in it, a fork takes it along, a shift changes nothing.
+    ///
+    /// - Thread: exclusive(session).
+    /// - Blocks: no.
+    /// - Ownership: The session shares the constraint: its handle may be freed.
+    /// - On error: The session is as before. INVALID_ARGUMENT: the constraint is another engine's, or does not allow
+    ///   what was written.
+    /// - Errors: UNSUPPORTED, INVALID_STATE.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `session`: The session.
+    /// - `constraint`: The constraint; NULL: anything may be written. (may be null)
+    /// - `written`: What of the text is in the sequence already, of the present generation alone; NULL: nothing. (may
+    ///   be null)
+    /// - `written_len`: Its length, or SIZE_MAX if a zero ends it. (bytes)
+    pub inlay_session_set_constraint: unsafe extern "C" fn(session: *mut inlay_session, constraint: *const inlay_constraint, written: *const c_char, written_len: usize, err: *mut inlay_error) -> inlay_status,
 }
 
 /// Names of all functions, in the header's order.
-pub const FUNCTION_NAMES: [&str; 59] = [
+pub const FUNCTION_NAMES: [&str; 64] = [
     "inlay_load",
     "inlay_prefill",
     "inlay_decode_step",
@@ -2407,6 +2591,11 @@ pub const FUNCTION_NAMES: [&str; 59] = [
     "inlay_queue_get_handle",
     "inlay_run",
     "inlay_engine_set_thread",
+    "inlay_constraint_create",
+    "inlay_constraint_free",
+    "inlay_constraint_get_info",
+    "inlay_constraint_get_remark",
+    "inlay_session_set_constraint",
 ];
 
 #[cfg(feature = "link")]
@@ -2530,6 +2719,16 @@ unsafe extern "C" {
     pub fn inlay_run(engine: *const inlay_engine, params: *const inlay_run_params, info: *mut inlay_run_info, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_engine_set_thread`].
     pub fn inlay_engine_set_thread(engine: *const inlay_engine, params: *const inlay_thread_params, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_constraint_create`].
+    pub fn inlay_constraint_create(engine: *const inlay_engine, params: *const inlay_constraint_params, constraint: *mut *mut inlay_constraint, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_constraint_free`].
+    pub fn inlay_constraint_free(constraint: *mut inlay_constraint);
+    /// See [`Functions::inlay_constraint_get_info`].
+    pub fn inlay_constraint_get_info(constraint: *const inlay_constraint, info: *mut inlay_constraint_info, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_constraint_get_remark`].
+    pub fn inlay_constraint_get_remark(constraint: *const inlay_constraint, index: usize, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_session_set_constraint`].
+    pub fn inlay_session_set_constraint(session: *mut inlay_session, constraint: *const inlay_constraint, written: *const c_char, written_len: usize, err: *mut inlay_error) -> inlay_status;
 }
 
 impl Functions {
@@ -2596,6 +2795,11 @@ impl Functions {
             inlay_queue_get_handle,
             inlay_run,
             inlay_engine_set_thread,
+            inlay_constraint_create,
+            inlay_constraint_free,
+            inlay_constraint_get_info,
+            inlay_constraint_get_remark,
+            inlay_session_set_constraint,
         }
     }
 
@@ -2929,6 +3133,36 @@ impl Functions {
                 // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
+            inlay_constraint_create: match find(c"inlay_constraint_create") {
+                p if p.is_null() && minor < 3 => absent_inlay_constraint_create,
+                p if p.is_null() => return Err("inlay_constraint_create"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
+            inlay_constraint_free: match find(c"inlay_constraint_free") {
+                p if p.is_null() && minor < 3 => absent_inlay_constraint_free,
+                p if p.is_null() => return Err("inlay_constraint_free"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
+            inlay_constraint_get_info: match find(c"inlay_constraint_get_info") {
+                p if p.is_null() && minor < 3 => absent_inlay_constraint_get_info,
+                p if p.is_null() => return Err("inlay_constraint_get_info"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
+            inlay_constraint_get_remark: match find(c"inlay_constraint_get_remark") {
+                p if p.is_null() && minor < 3 => absent_inlay_constraint_get_remark,
+                p if p.is_null() => return Err("inlay_constraint_get_remark"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
+            inlay_session_set_constraint: match find(c"inlay_session_set_constraint") {
+                p if p.is_null() && minor < 3 => absent_inlay_session_set_constraint,
+                p if p.is_null() => return Err("inlay_session_set_constraint"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
         })
     }
 }
@@ -3063,6 +3297,28 @@ unsafe extern "C" fn absent_inlay_run(_: *const inlay_engine, _: *const inlay_ru
 unsafe extern "C" fn absent_inlay_engine_set_thread(_: *const inlay_engine, _: *const inlay_thread_params, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_engine_set_thread, which is since ABI 1.3") }
+}
+
+unsafe extern "C" fn absent_inlay_constraint_create(_: *const inlay_engine, _: *const inlay_constraint_params, _: *mut *mut inlay_constraint, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_constraint_create, which is since ABI 1.3") }
+}
+
+unsafe extern "C" fn absent_inlay_constraint_free(_: *mut inlay_constraint) {}
+
+unsafe extern "C" fn absent_inlay_constraint_get_info(_: *const inlay_constraint, _: *mut inlay_constraint_info, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_constraint_get_info, which is since ABI 1.3") }
+}
+
+unsafe extern "C" fn absent_inlay_constraint_get_remark(_: *const inlay_constraint, _: usize, _: *mut c_char, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_constraint_get_remark, which is since ABI 1.3") }
+}
+
+unsafe extern "C" fn absent_inlay_session_set_constraint(_: *mut inlay_session, _: *const inlay_constraint, _: *const c_char, _: usize, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_session_set_constraint, which is since ABI 1.3") }
 }
 
 /// Makes a pointer to a function of its address.

@@ -266,6 +266,7 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_session_params), "n_stop_tokens", p, &p->n_stop_tokens);
         Field(typeof(inlay_session_params), "stops", p, &p->stops);
         Field(typeof(inlay_session_params), "n_stops", p, &p->n_stops);
+        Field(typeof(inlay_session_params), "constraint", p, &p->constraint);
     }
 
     struct Behind_inlay_session_info { public byte Before; public inlay_session_info Value; }
@@ -283,6 +284,8 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_session_info), "n_kv_blocks", p, &p->n_kv_blocks);
         Field(typeof(inlay_session_info), "text_pending", p, &p->text_pending);
         Field(typeof(inlay_session_info), "generation", p, &p->generation);
+        Field(typeof(inlay_session_info), "constraint_state", p, &p->constraint_state);
+        Field(typeof(inlay_session_info), "reserved", p, &p->reserved);
     }
 
     struct Behind_inlay_event { public byte Before; public inlay_event Value; }
@@ -547,6 +550,35 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_thread_params), "max_step_us", p, &p->max_step_us);
     }
 
+    struct Behind_inlay_constraint_params { public byte Before; public inlay_constraint_params Value; }
+
+    static void Print_inlay_constraint_params()
+    {
+        var behind = default(Behind_inlay_constraint_params);
+        Struct(typeof(inlay_constraint_params), sizeof(inlay_constraint_params), (byte*)&behind.Value - (byte*)&behind);
+        inlay_constraint_params* p = &behind.Value;
+        Field(typeof(inlay_constraint_params), "struct_size", p, &p->struct_size);
+        Field(typeof(inlay_constraint_params), "kind", p, &p->kind);
+        Field(typeof(inlay_constraint_params), "flags", p, &p->flags);
+        Field(typeof(inlay_constraint_params), "reserved", p, &p->reserved);
+        Field(typeof(inlay_constraint_params), "text", p, &p->text);
+        Field(typeof(inlay_constraint_params), "text_len", p, &p->text_len);
+        Field(typeof(inlay_constraint_params), "choices", p, &p->choices);
+        Field(typeof(inlay_constraint_params), "n_choices", p, &p->n_choices);
+    }
+
+    struct Behind_inlay_constraint_info { public byte Before; public inlay_constraint_info Value; }
+
+    static void Print_inlay_constraint_info()
+    {
+        var behind = default(Behind_inlay_constraint_info);
+        Struct(typeof(inlay_constraint_info), sizeof(inlay_constraint_info), (byte*)&behind.Value - (byte*)&behind);
+        inlay_constraint_info* p = &behind.Value;
+        Field(typeof(inlay_constraint_info), "struct_size", p, &p->struct_size);
+        Field(typeof(inlay_constraint_info), "n_remarks", p, &p->n_remarks);
+        Field(typeof(inlay_constraint_info), "memory", p, &p->memory);
+    }
+
     static void Main()
     {
         Constant("INLAY_MAX_LOGPROBS", Api.INLAY_MAX_LOGPROBS);
@@ -602,6 +634,8 @@ static unsafe class LayoutProbe
         Constant("INLAY_FINISH_CONTEXT_FULL", (long)FinishReason.ContextFull);
         Constant("INLAY_FINISH_TIMEOUT", (long)FinishReason.Timeout);
         Constant("INLAY_FINISH_ERROR", (long)FinishReason.Error);
+        Constant("INLAY_FINISH_CONSTRAINT_END", (long)FinishReason.ConstraintEnd);
+        Constant("INLAY_FINISH_DEAD_END", (long)FinishReason.DeadEnd);
         Enumeration("inlay_event_kind", typeof(EventKind));
         Constant("INLAY_EVENT_NONE", (long)EventKind.None);
         Constant("INLAY_EVENT_TOKEN", (long)EventKind.Token);
@@ -685,6 +719,21 @@ static unsafe class LayoutProbe
         Constant("INLAY_RUN_ONE_STEP", (long)RunFlags.OneStep);
         Enumeration("inlay_run_info_flags", typeof(RunInfoFlags));
         Constant("INLAY_RUN_INFO_HAS_WORK", (long)RunInfoFlags.HasWork);
+        Enumeration("inlay_constraint_kind", typeof(ConstraintKind));
+        Constant("INLAY_CONSTRAINT_JSON_SCHEMA", (long)ConstraintKind.JsonSchema);
+        Constant("INLAY_CONSTRAINT_ANY_JSON", (long)ConstraintKind.AnyJson);
+        Constant("INLAY_CONSTRAINT_GBNF", (long)ConstraintKind.Gbnf);
+        Constant("INLAY_CONSTRAINT_REGEX", (long)ConstraintKind.Regex);
+        Constant("INLAY_CONSTRAINT_CHOICES", (long)ConstraintKind.Choices);
+        Enumeration("inlay_constraint_flags", typeof(ConstraintFlags));
+        Constant("INLAY_CONSTRAINT_FLAG_COMPACT", (long)ConstraintFlags.Compact);
+        Constant("INLAY_CONSTRAINT_FLAG_ESCAPES", (long)ConstraintFlags.Escapes);
+        Constant("INLAY_CONSTRAINT_FLAG_LENIENT", (long)ConstraintFlags.Lenient);
+        Enumeration("inlay_constraint_state", typeof(ConstraintState));
+        Constant("INLAY_CONSTRAINT_STATE_NONE", (long)ConstraintState.None);
+        Constant("INLAY_CONSTRAINT_STATE_INCOMPLETE", (long)ConstraintState.Incomplete);
+        Constant("INLAY_CONSTRAINT_STATE_COMPLETE", (long)ConstraintState.Complete);
+        Constant("INLAY_CONSTRAINT_STATE_DEAD", (long)ConstraintState.Dead);
         Print_inlay_error();
         Print_inlay_text();
         Print_inlay_logit_bias();
@@ -714,5 +763,7 @@ static unsafe class LayoutProbe
         Print_inlay_run_params();
         Print_inlay_run_info();
         Print_inlay_thread_params();
+        Print_inlay_constraint_params();
+        Print_inlay_constraint_info();
     }
 }

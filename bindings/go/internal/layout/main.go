@@ -77,6 +77,8 @@ func main() {
 	constant("INLAY_FINISH_CONTEXT_FULL", int64(raw.FinishContextFull))
 	constant("INLAY_FINISH_TIMEOUT", int64(raw.FinishTimeout))
 	constant("INLAY_FINISH_ERROR", int64(raw.FinishError))
+	constant("INLAY_FINISH_CONSTRAINT_END", int64(raw.FinishConstraintEnd))
+	constant("INLAY_FINISH_DEAD_END", int64(raw.FinishDeadEnd))
 	enum("inlay_event_kind", unsafe.Sizeof(raw.EventKind(0)))
 	constant("INLAY_EVENT_NONE", int64(raw.EventNone))
 	constant("INLAY_EVENT_TOKEN", int64(raw.EventToken))
@@ -160,6 +162,21 @@ func main() {
 	constant("INLAY_RUN_ONE_STEP", int64(raw.RunOneStep))
 	enum("inlay_run_info_flags", unsafe.Sizeof(raw.RunInfoFlags(0)))
 	constant("INLAY_RUN_INFO_HAS_WORK", int64(raw.RunInfoHasWork))
+	enum("inlay_constraint_kind", unsafe.Sizeof(raw.ConstraintKind(0)))
+	constant("INLAY_CONSTRAINT_JSON_SCHEMA", int64(raw.ConstraintJsonSchema))
+	constant("INLAY_CONSTRAINT_ANY_JSON", int64(raw.ConstraintAnyJson))
+	constant("INLAY_CONSTRAINT_GBNF", int64(raw.ConstraintGbnf))
+	constant("INLAY_CONSTRAINT_REGEX", int64(raw.ConstraintRegex))
+	constant("INLAY_CONSTRAINT_CHOICES", int64(raw.ConstraintChoices))
+	enum("inlay_constraint_flags", unsafe.Sizeof(raw.ConstraintFlags(0)))
+	constant("INLAY_CONSTRAINT_FLAG_COMPACT", int64(raw.ConstraintFlagCompact))
+	constant("INLAY_CONSTRAINT_FLAG_ESCAPES", int64(raw.ConstraintFlagEscapes))
+	constant("INLAY_CONSTRAINT_FLAG_LENIENT", int64(raw.ConstraintFlagLenient))
+	enum("inlay_constraint_state", unsafe.Sizeof(raw.ConstraintState(0)))
+	constant("INLAY_CONSTRAINT_STATE_NONE", int64(raw.ConstraintStateNone))
+	constant("INLAY_CONSTRAINT_STATE_INCOMPLETE", int64(raw.ConstraintStateIncomplete))
+	constant("INLAY_CONSTRAINT_STATE_COMPLETE", int64(raw.ConstraintStateComplete))
+	constant("INLAY_CONSTRAINT_STATE_DEAD", int64(raw.ConstraintStateDead))
 	{
 		var s raw.Error
 		layout("inlay_error", unsafe.Sizeof(s), unsafe.Alignof(s))
@@ -334,6 +351,7 @@ func main() {
 		field("inlay_session_params.n_stop_tokens", unsafe.Offsetof(s.NStopTokens), unsafe.Sizeof(s.NStopTokens))
 		field("inlay_session_params.stops", unsafe.Offsetof(s.Stops), unsafe.Sizeof(s.Stops))
 		field("inlay_session_params.n_stops", unsafe.Offsetof(s.NStops), unsafe.Sizeof(s.NStops))
+		field("inlay_session_params.constraint", unsafe.Offsetof(s.Constraint), unsafe.Sizeof(s.Constraint))
 	}
 	{
 		var s raw.SessionInfo
@@ -346,6 +364,8 @@ func main() {
 		field("inlay_session_info.n_kv_blocks", unsafe.Offsetof(s.NKVBlocks), unsafe.Sizeof(s.NKVBlocks))
 		field("inlay_session_info.text_pending", unsafe.Offsetof(s.TextPending), unsafe.Sizeof(s.TextPending))
 		field("inlay_session_info.generation", unsafe.Offsetof(s.Generation), unsafe.Sizeof(s.Generation))
+		field("inlay_session_info.constraint_state", unsafe.Offsetof(s.ConstraintState), unsafe.Sizeof(s.ConstraintState))
+		field("inlay_session_info.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
 	}
 	{
 		var s raw.Event
@@ -528,5 +548,24 @@ func main() {
 		field("inlay_thread_params.busy_us", unsafe.Offsetof(s.BusyUs), unsafe.Sizeof(s.BusyUs))
 		field("inlay_thread_params.period_us", unsafe.Offsetof(s.PeriodUs), unsafe.Sizeof(s.PeriodUs))
 		field("inlay_thread_params.max_step_us", unsafe.Offsetof(s.MaxStepUs), unsafe.Sizeof(s.MaxStepUs))
+	}
+	{
+		var s raw.ConstraintParams
+		layout("inlay_constraint_params", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_constraint_params.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_constraint_params.kind", unsafe.Offsetof(s.Kind), unsafe.Sizeof(s.Kind))
+		field("inlay_constraint_params.flags", unsafe.Offsetof(s.Flags), unsafe.Sizeof(s.Flags))
+		field("inlay_constraint_params.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
+		field("inlay_constraint_params.text", unsafe.Offsetof(s.Text), unsafe.Sizeof(s.Text))
+		field("inlay_constraint_params.text_len", unsafe.Offsetof(s.TextLen), unsafe.Sizeof(s.TextLen))
+		field("inlay_constraint_params.choices", unsafe.Offsetof(s.Choices), unsafe.Sizeof(s.Choices))
+		field("inlay_constraint_params.n_choices", unsafe.Offsetof(s.NChoices), unsafe.Sizeof(s.NChoices))
+	}
+	{
+		var s raw.ConstraintInfo
+		layout("inlay_constraint_info", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_constraint_info.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_constraint_info.n_remarks", unsafe.Offsetof(s.NRemarks), unsafe.Sizeof(s.NRemarks))
+		field("inlay_constraint_info.memory", unsafe.Offsetof(s.Memory), unsafe.Sizeof(s.Memory))
 	}
 }

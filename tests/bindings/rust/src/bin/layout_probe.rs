@@ -81,6 +81,8 @@ fn constants() {
     constant("INLAY_FINISH_CONTEXT_FULL", INLAY_FINISH_CONTEXT_FULL as i64);
     constant("INLAY_FINISH_TIMEOUT", INLAY_FINISH_TIMEOUT as i64);
     constant("INLAY_FINISH_ERROR", INLAY_FINISH_ERROR as i64);
+    constant("INLAY_FINISH_CONSTRAINT_END", INLAY_FINISH_CONSTRAINT_END as i64);
+    constant("INLAY_FINISH_DEAD_END", INLAY_FINISH_DEAD_END as i64);
     println!("enum inlay_event_kind size {}", size_of::<inlay_event_kind>());
     constant("INLAY_EVENT_NONE", INLAY_EVENT_NONE as i64);
     constant("INLAY_EVENT_TOKEN", INLAY_EVENT_TOKEN as i64);
@@ -164,6 +166,21 @@ fn constants() {
     constant("INLAY_RUN_ONE_STEP", INLAY_RUN_ONE_STEP as i64);
     println!("enum inlay_run_info_flags size {}", size_of::<inlay_run_info_flags>());
     constant("INLAY_RUN_INFO_HAS_WORK", INLAY_RUN_INFO_HAS_WORK as i64);
+    println!("enum inlay_constraint_kind size {}", size_of::<inlay_constraint_kind>());
+    constant("INLAY_CONSTRAINT_JSON_SCHEMA", INLAY_CONSTRAINT_JSON_SCHEMA as i64);
+    constant("INLAY_CONSTRAINT_ANY_JSON", INLAY_CONSTRAINT_ANY_JSON as i64);
+    constant("INLAY_CONSTRAINT_GBNF", INLAY_CONSTRAINT_GBNF as i64);
+    constant("INLAY_CONSTRAINT_REGEX", INLAY_CONSTRAINT_REGEX as i64);
+    constant("INLAY_CONSTRAINT_CHOICES", INLAY_CONSTRAINT_CHOICES as i64);
+    println!("enum inlay_constraint_flags size {}", size_of::<inlay_constraint_flags>());
+    constant("INLAY_CONSTRAINT_FLAG_COMPACT", INLAY_CONSTRAINT_FLAG_COMPACT as i64);
+    constant("INLAY_CONSTRAINT_FLAG_ESCAPES", INLAY_CONSTRAINT_FLAG_ESCAPES as i64);
+    constant("INLAY_CONSTRAINT_FLAG_LENIENT", INLAY_CONSTRAINT_FLAG_LENIENT as i64);
+    println!("enum inlay_constraint_state size {}", size_of::<inlay_constraint_state>());
+    constant("INLAY_CONSTRAINT_STATE_NONE", INLAY_CONSTRAINT_STATE_NONE as i64);
+    constant("INLAY_CONSTRAINT_STATE_INCOMPLETE", INLAY_CONSTRAINT_STATE_INCOMPLETE as i64);
+    constant("INLAY_CONSTRAINT_STATE_COMPLETE", INLAY_CONSTRAINT_STATE_COMPLETE as i64);
+    constant("INLAY_CONSTRAINT_STATE_DEAD", INLAY_CONSTRAINT_STATE_DEAD as i64);
 }
 
 fn structs() {
@@ -306,6 +323,7 @@ fn structs() {
     layout!(inlay_session_params, n_stop_tokens, "n_stop_tokens");
     layout!(inlay_session_params, stops, "stops");
     layout!(inlay_session_params, n_stops, "n_stops");
+    layout!(inlay_session_params, constraint, "constraint");
     layout!(inlay_session_info);
     layout!(inlay_session_info, struct_size, "struct_size");
     layout!(inlay_session_info, finish_reason, "finish_reason");
@@ -315,6 +333,8 @@ fn structs() {
     layout!(inlay_session_info, n_kv_blocks, "n_kv_blocks");
     layout!(inlay_session_info, text_pending, "text_pending");
     layout!(inlay_session_info, generation, "generation");
+    layout!(inlay_session_info, constraint_state, "constraint_state");
+    layout!(inlay_session_info, reserved, "reserved");
     layout!(inlay_event);
     layout!(inlay_event, status, "status");
     layout!(inlay_event, kind, "kind");
@@ -449,6 +469,19 @@ fn structs() {
     layout!(inlay_thread_params, busy_us, "busy_us");
     layout!(inlay_thread_params, period_us, "period_us");
     layout!(inlay_thread_params, max_step_us, "max_step_us");
+    layout!(inlay_constraint_params);
+    layout!(inlay_constraint_params, struct_size, "struct_size");
+    layout!(inlay_constraint_params, kind, "kind");
+    layout!(inlay_constraint_params, flags, "flags");
+    layout!(inlay_constraint_params, reserved, "reserved");
+    layout!(inlay_constraint_params, text, "text");
+    layout!(inlay_constraint_params, text_len, "text_len");
+    layout!(inlay_constraint_params, choices, "choices");
+    layout!(inlay_constraint_params, n_choices, "n_choices");
+    layout!(inlay_constraint_info);
+    layout!(inlay_constraint_info, struct_size, "struct_size");
+    layout!(inlay_constraint_info, n_remarks, "n_remarks");
+    layout!(inlay_constraint_info, memory, "memory");
 }
 
 fn main() {
