@@ -4,6 +4,7 @@
 #include <random>
 
 #include "examples/cli/commands.h"
+#include "examples/cli/constraint.h"
 #include "examples/cli/conversation.h"
 #include "examples/cli/converse.h"
 #include "examples/cli/engine.h"
@@ -31,6 +32,7 @@ struct RunRequest {
   std::vector<int32_t> stop_ids;
   LoadOptions load;
   SamplerOptions sampler;
+  ConstraintOptions constraint;
 };
 
 RunRequest parse_run_request(int argc, char** argv) {
@@ -54,6 +56,7 @@ RunRequest parse_run_request(int argc, char** argv) {
   options.seed("-s --seed", r.seed, r.has_seed, "the same seed draws the same text (one that changes)");
   options.texts("--stop -r --reverse-prompt", "TEXT", r.stops, "end where this text would begin; may be given several times");
   options.texts("--stop-token", "ID", r.stop_tokens, "end when this token is drawn; may be given several times");
+  r.constraint.add_to(options);
   options.flag("--no-bos", r.no_bos, "leave out the BOS token that the model asks for");
   options.flag("--special", r.special, "turn control tokens written in the prompt into their ids");
   options.text("-sys --system --system-prompt", "TEXT", r.system, &r.has_system, "begin with this message of the system");
@@ -74,6 +77,7 @@ RunRequest parse_run_request(int argc, char** argv) {
   if (rest.empty()) options.usage_error("no model given: name a GGUF file or a Hugging Face folder");
   if (rest.size() > 1)
     options.usage_error("unexpected argument '" + rest[1] + "': a prompt is given with -p, in quotes if it has blanks");
+  r.constraint.check(options);
   if (!r.chat_template.empty() && !r.template_file.empty()) options.usage_error("give one of --chat-template and --chat-template-file");
   if (r.raw && !(r.chat_template + r.template_file + r.variables).empty()) options.usage_error("--raw leaves out the chat template, and what is said of it");
   const size_t first = r.variables.find_first_not_of(" \n\t\r"), last = r.variables.find_last_not_of(" \n\t\r");
@@ -125,6 +129,8 @@ SessionPtr open_session(const inlay_engine* engine, const RunRequest& r) {
   params.flags = r.ignore_ends ? INLAY_SESSION_IGNORE_END_OF_GENERATION : 0;
   params.stop_tokens = r.stop_ids.data();
   params.n_stop_tokens = r.stop_ids.size();
+  const ConstraintPtr constraint = r.constraint.make(engine);
+  params.constraint = constraint.get();
   SessionPtr session = make_session(engine, params);
   std::vector<inlay_text> stops;
   for (const std::string& stop : r.stops) stops.push_back({stop.data(), stop.size()});
@@ -140,6 +146,7 @@ const char* ending(const Turn& turn) {
          : turn.at_most       ? ", as many as -n allows"
          : turn.at_stop_text  ? ", at a text of --stop"
          : turn.at_stop_token ? ", at a --stop-token"
+         : turn.at_dead_end   ? ", where nothing that is allowed could follow"
                               : "";
 }
 

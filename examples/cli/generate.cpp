@@ -104,6 +104,7 @@ Turn generate(inlay_session* session, const std::vector<int32_t>& prompt, TextOu
   turn.at_most = event.finish_reason == INLAY_FINISH_MAX_TOKENS;
   turn.at_stop_text = event.finish_reason == INLAY_FINISH_STOP_STRING;
   turn.at_stop_token = event.finish_reason == INLAY_FINISH_STOP_TOKEN;
+  turn.at_dead_end = event.finish_reason == INLAY_FINISH_DEAD_END;
   turn.interrupted ? out.end_interrupted_line() : out.end_line();
   return turn;
 }

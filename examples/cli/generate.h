@@ -23,6 +23,7 @@ struct Turn {
   bool at_most = false;        // as many tokens as were allowed
   bool at_stop_text = false;   // of --stop
   bool at_stop_token = false;  // of --stop-token; the last one of `drawn`
+  bool at_dead_end = false;    // of --json-schema and its like
 };
 
 // Writes the text of events at once, and knows whether the line was ended.

@@ -64,6 +64,12 @@ case $words[1] in
       '*'-r'[end where this text would begin; may be given several times]:TEXT:' \
       '*'--reverse-prompt'[end where this text would begin; may be given several times]:TEXT:' \
       '*'--stop-token'[end when this token is drawn; may be given several times]:ID:' \
+      '*'-j'[write JSON of this schema, a file or the schema itself]:FILE:_files' \
+      '*'--json-schema'[write JSON of this schema, a file or the schema itself]:FILE:_files' \
+      '*'--json-schema-file'[write JSON of this schema, a file or the schema itself]:FILE:_files' \
+      '*'--grammar'[write what this grammar in GBNF allows, a file or the grammar itself]:FILE:_files' \
+      '*'--grammar-file'[write what this grammar in GBNF allows, a file or the grammar itself]:FILE:_files' \
+      '*'--choices'[write one of these texts, between which commas stand]:A,B:' \
       '*'--no-bos'[leave out the BOS token that the model asks for]' \
       '*'--special'[turn control tokens written in the prompt into their ids]' \
       '*'-sys'[begin with this message of the system]:TEXT:' \
