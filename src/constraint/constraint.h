@@ -65,6 +65,7 @@ class ConstraintState {
   // Sets bit t % 32 of word t / 32 for each token t that may come next, and clears all others; tokens().mask_words() words.
   // Tokens that end a text are allowed where it may end.
   Status mask(std::span<uint32_t> words);
+  size_t n_mask_words() const { return constraint_->tokens().mask_words(); }
   // The bytes that must follow, up to max_bytes of them.
   Result<std::string> forced_bytes(size_t max_bytes);
 

@@ -94,22 +94,39 @@ Result<MadeConstraint> make_constraint(DrawnVocabulary& vocabulary, const Tokeni
   return task.get();
 }
 
-ConstrainedDraws::ConstrainedDraws(int32_t n_vocab)
-    : sampler_(n_vocab), allowed_(static_cast<size_t>(n_vocab)), mask_((static_cast<size_t>(n_vocab) + 31) / 32) {}
-
-void ConstrainedDraws::draw(constraint::ConstraintState& state, std::span<const float> logits, const SampleRow& row, Draw& out) {
-  out.result = {};
-  out.status = check_logits(logits);
-  if (out.status.ok()) out.status = draw_allowed(state, logits, row, out.result);
+void ConstrainedText::accept_token(int32_t token) {
+  has_mask_ = false;
+  if (fault_.ok()) fault_ = state_.accept_token(token);
 }
 
-Status ConstrainedDraws::draw_allowed(constraint::ConstraintState& state, std::span<const float> logits, const SampleRow& row, SampleResult& out) {
+void ConstrainedText::make_mask() {
+  if (has_mask_ || is_dead()) return;
+  mask_.resize(state_.n_mask_words());
+  fault_ = state_.mask(mask_);
+  has_mask_ = fault_.ok();
+}
+
+Result<std::span<const uint32_t>> ConstrainedText::mask() {
+  make_mask();
+  if (!fault_.ok()) return fault_;
+  return std::span<const uint32_t>(mask_);
+}
+
+ConstrainedDraws::ConstrainedDraws(int32_t n_vocab) : sampler_(n_vocab), allowed_(static_cast<size_t>(n_vocab)) {}
+
+void ConstrainedDraws::draw(ConstrainedText& text, std::span<const float> logits, const SampleRow& row, Draw& out) {
+  out.result = {};
+  out.status = check_logits(logits);
+  if (out.status.ok()) out.status = draw_allowed(text, logits, row, out.result);
+}
+
+Status ConstrainedDraws::draw_allowed(ConstrainedText& text, std::span<const float> logits, const SampleRow& row, SampleResult& out) {
   constexpr float kNever = -std::numeric_limits<float>::infinity();
-  if (state.is_dead()) return {};
-  INLAY_TRY(state.mask(mask_));
+  INLAY_ASSIGN(const std::span<const uint32_t> mask, text.mask());
+  if (text.is_dead()) return {};
   bool any = false;
   for (size_t i = 0; i < logits.size(); ++i) {
-    const bool may = (mask_[i / 32] >> (i % 32) & 1) != 0;
+    const bool may = (mask[i / 32] >> (i % 32) & 1) != 0;
     allowed_[i] = may ? logits[i] : kNever;
     any = any || (may && logits[i] != kNever);
   }

@@ -44,21 +44,45 @@ class DrawnVocabulary {
 // Compiles on a thread of its own, because a deep schema needs more stack than a call may take.
 Result<MadeConstraint> make_constraint(DrawnVocabulary& vocabulary, const Tokenizer* tokenizer, int32_t n_vocab, ConstraintSource source);
 
+// A generation's text under its constraint, and the mask of what may follow, once it was made.
+class ConstrainedText {
+ public:
+  explicit ConstrainedText(std::shared_ptr<const constraint::Constraint> constraint) : state_(std::move(constraint)) {}
+
+  Status accept_bytes(std::string_view bytes) { return changed(state_.accept_bytes(bytes)); }
+  void accept_token(int32_t token);       // a failure is that of every draw behind it
+  Status roll_back(size_t n) { return fault_.ok() ? changed(state_.roll_back(n)) : Status(); }
+  bool is_dead() const { return state_.is_dead() || !fault_.ok(); }
+  bool is_complete() const { return state_.is_complete(); }
+  void make_mask();                       // unless it is there
+  Result<std::span<const uint32_t>> mask();
+
+ private:
+  Status changed(Status status) {
+    has_mask_ = false;
+    return status;
+  }
+
+  constraint::ConstraintState state_;
+  std::vector<uint32_t> mask_;
+  bool has_mask_ = false;
+  Status fault_;
+};
+
 // Scratch memory of draws, one call at a time.
 class ConstrainedDraws {
  public:
   explicit ConstrainedDraws(int32_t n_vocab);
 
-  // Draws the row's next token of those that the state allows. Without one (`token` is -1, the status OK) it allows none. Log-probabilities are
+  // Draws the row's next token of those that the text allows. Without one (`token` is -1, the status OK) it allows none. Log-probabilities are
   // the model's, as without a constraint.
-  void draw(constraint::ConstraintState& state, std::span<const float> logits, const SampleRow& row, Draw& out);
+  void draw(ConstrainedText& text, std::span<const float> logits, const SampleRow& row, Draw& out);
 
  private:
-  Status draw_allowed(constraint::ConstraintState& state, std::span<const float> logits, const SampleRow& row, SampleResult& out);
+  Status draw_allowed(ConstrainedText& text, std::span<const float> logits, const SampleRow& row, SampleResult& out);
 
   Sampler sampler_;
   std::vector<float> allowed_;  // logits, -inf for what may not come
-  std::vector<uint32_t> mask_;
 };
 
 }  // namespace inlay

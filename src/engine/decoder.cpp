@@ -173,9 +173,10 @@ Status Decoder::advance(size_t n_units) {
       if (!status.ok() || open.n_left() == 0) end_chunk(std::move(status));
       continue;
     }
-    if (step_.is_pending) return engine_.queue_.run(open, n, {.draws = draws_});
+    const auto masks = [this] { make_masks(); };
+    if (step_.is_pending) return engine_.queue_.run(open, n, {.draws = draws_}, masks);
     (void)plan_ahead();
-    Status status = engine_.queue_.run_ahead_of(open, ahead_.open, {.draws = draws_});
+    Status status = engine_.queue_.run_ahead_of(open, ahead_.open, {.draws = draws_}, masks);
     if (!status.ok()) ahead_.sessions.clear();
     return status;
   }
@@ -294,6 +295,12 @@ Status Decoder::finish(Status status) {
   ++engine_.stats_.n_decode_steps;
   engine_.stats_.decode_seconds += step_.open.seconds;
   return first_error(step_.events);
+}
+
+void Decoder::make_masks() {
+  for (size_t i = 0; step_.draws_on_host && i < step_.sessions.size(); ++i) {
+    if (step_.sessions[i]->constraint_ && step_.events[i].draws()) step_.sessions[i]->constraint_->make_mask();
+  }
 }
 
 void Decoder::take_draw(Session& session, StepEvent& event, Draw& draw) {

@@ -60,6 +60,7 @@ class Decoder {
   void end_chunk(Status status);
   void gather();
   Status finish(Status status);
+  void make_masks();  // of sessions with a constraint that take part
   void take_draw(Session& session, StepEvent& event, Draw& draw);
   size_t n_units_left() const;
   bool take_ahead();

@@ -42,10 +42,6 @@ Status Engine::run_whole(OpenStep& step, StepQueue::Extent extent, const StepRes
 void Engine::draw_on_host(Session& session, Draw& out) {
   if (!constrained_) constrained_ = std::make_unique<ConstrainedDraws>(spec().n_vocab);
   out = {};
-  if (!session.constraint_fault_.ok()) {
-    out.status = session.constraint_fault_;
-    return;
-  }
   const Result<Backend::Logits> logits = backend_->logits(session.seq_.slot);
   if (!logits.ok()) {
     out.status = lost_.noted(logits.status());

@@ -145,9 +145,8 @@ class Session {
   int32_t n_drawn_ = 0;
   FinishReason finish_reason_ = FinishReason::none;
   TextStream text_;
-  std::optional<constraint::ConstraintState> constraint_;  // of this generation
+  std::optional<ConstrainedText> constraint_;  // of this generation
   size_t constrained_from_ = 0;  // the sequence's first token under it
-  Status constraint_fault_;      // it could not follow a token: nothing can be drawn any more
   uint64_t generation_ = 0;  // prefills and truncations that have begun
   std::atomic<bool> cancelled_{false};
   std::atomic<uint64_t> cancelled_generation_{0};  // 0: none

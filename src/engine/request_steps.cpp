@@ -57,7 +57,10 @@ Status Requests::run_units(size_t n) {
   const size_t first = open_.n_done;
   const int64_t began = now_us();
   const std::span<Draw> draws = std::span(draws_).first(drawing_.size());
-  INLAY_TRY(engine_.queue_.run(open_, n, {.draws = draws}));
+  const auto masks = [this] {
+    for (const Request* request : on_host_) request->run.session->constraint_->make_mask();
+  };
+  INLAY_TRY(engine_.queue_.run(open_, n, {.draws = draws}, masks));
   if (n == 1 && open_.n_units > 1) times_.note(first, n_rows_, static_cast<double>(now_us() - began));
   return {};
 }

@@ -33,8 +33,7 @@ void Session::publish() {
            .n_pending_text = text_.n_ready(),
            .generation = generation_};
   if (constraint_) {
-    const bool is_dead = constraint_->is_dead() || !constraint_fault_.ok();
-    info_.constraint = is_dead ? ConstraintStand::dead : constraint_->is_complete() ? ConstraintStand::complete : ConstraintStand::incomplete;
+    info_.constraint = constraint_->is_dead() ? ConstraintStand::dead : constraint_->is_complete() ? ConstraintStand::complete : ConstraintStand::incomplete;
   }
 }
 
@@ -69,15 +68,13 @@ void Session::after_rewrite() {
 }
 
 void Session::restart_constraint() {
-  constraint_fault_ = {};
   constrained_from_ = seq_.tokens.size();
   constraint_.reset();
   if (options_.constraint) constraint_.emplace(options_.constraint);
 }
 
 void Session::accept_constrained(int32_t token) {
-  if (!constraint_ || !constraint_fault_.ok()) return;
-  constraint_fault_ = constraint_->accept_token(token);
+  if (constraint_) constraint_->accept_token(token);
 }
 
 FinishReason Session::end_of_constraint() const { return constraint_->is_complete() ? FinishReason::constraint_end : FinishReason::dead_end; }
@@ -86,7 +83,7 @@ Status Session::set_constraint(std::shared_ptr<const constraint::Constraint> con
   INLAY_TRY(check_not_in_slices());
   SessionOptions changed = {.ignore_end_of_generation = options_.ignore_end_of_generation, .constraint = std::move(constraint)};
   INLAY_TRY(engine_->check_constraint(changed));
-  std::optional<constraint::ConstraintState> state;
+  std::optional<ConstrainedText> state;
   if (changed.constraint) {
     state.emplace(changed.constraint);
     if (!written.empty()) INLAY_TRY(state->accept_bytes(written));
@@ -236,7 +233,6 @@ Result<std::shared_ptr<Session>> Session::fork() {
   child->text_ = text_;
   child->constraint_ = constraint_;
   child->constrained_from_ = constrained_from_;
-  child->constraint_fault_ = constraint_fault_;
   const std::lock_guard lock(engine_->mutex_);
   child->publish();
   return child;
@@ -257,10 +253,9 @@ Status Session::truncate(int32_t n_tokens) {
   }
   begin_generation();
   auto state = std::move(constraint_);
-  const Status fault = std::move(constraint_fault_);
   const size_t from = constrained_from_;
   after_rewrite();
-  if (state && fault.ok() && seq_.tokens.size() >= from) {  // inside of what was written under it
+  if (state && seq_.tokens.size() >= from) {  // inside of what was written under it
     INLAY_TRY(state->roll_back(static_cast<size_t>(n_now - n_tokens)));
     constraint_ = std::move(state);
     constrained_from_ = from;

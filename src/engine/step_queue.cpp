@@ -76,13 +76,14 @@ Status StepQueue::begin(OpenStep& step, Extent extent) {
   return {};
 }
 
-Status StepQueue::run(OpenStep& step, size_t n_units, const StepResults& results) {
+Status StepQueue::run(OpenStep& step, size_t n_units, const StepResults& results, const Meanwhile& meanwhile) {
   const Stopwatch watch;
   Status status;
   {
     const Computing computing(mutex_);
     const CancelIfThrown cancel(backend_, step);
     status = backend_.advance(step.ticket, n_units);
+    if (meanwhile) meanwhile();
     if (status.ok()) status = backend_.wait(step.ticket, results);
   }
   step.n_done += n_units;
@@ -91,7 +92,7 @@ Status StepQueue::run(OpenStep& step, size_t n_units, const StepResults& results
   return lost_.noted(std::move(status));
 }
 
-Status StepQueue::run_ahead_of(OpenStep& step, OpenStep& next, const StepResults& results) {
+Status StepQueue::run_ahead_of(OpenStep& step, OpenStep& next, const StepResults& results, const Meanwhile& meanwhile) {
   const Stopwatch watch;
   Status status;
   {
@@ -99,6 +100,7 @@ Status StepQueue::run_ahead_of(OpenStep& step, OpenStep& next, const StepResults
     const CancelIfThrown cancel(backend_, step), cancel_next(backend_, next);
     status = backend_.advance(step.ticket, step.n_left());
     if (status.ok() && next.ticket) status = backend_.advance(next.ticket, next.n_left());
+    if (meanwhile) meanwhile();
     if (status.ok()) status = backend_.wait(step.ticket, results);
   }
   step.n_done = step.n_units;

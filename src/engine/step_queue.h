@@ -2,6 +2,7 @@
 // committed. docs/design/step-contract.md
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -35,10 +36,12 @@ class StepQueue {
   // Plans works and samples, covers what they need of the cache, and begins them. UNSUPPORTED: of a step behind another one, that the backend
   // cannot begin it yet.
   Status begin(OpenStep& step, Extent extent);
+  // What the host does once a step is queued and before it waits: beside a GPU it takes no time.
+  using Meanwhile = std::function<void()>;
   // Runs the next n units. The mutex is free meanwhile.
-  Status run(OpenStep& step, size_t n_units, const StepResults& results = {});
+  Status run(OpenStep& step, size_t n_units, const StepResults& results = {}, const Meanwhile& meanwhile = {});
   // Queues all of a step, and of another one behind it if there is one, and waits for the first.
-  Status run_ahead_of(OpenStep& step, OpenStep& next, const StepResults& results);
+  Status run_ahead_of(OpenStep& step, OpenStep& next, const StepResults& results, const Meanwhile& meanwhile = {});
   // The sequences of a step that has ended advance by its works.
   void commit(const OpenStep& step);
   Status cancel(Ticket ticket);
