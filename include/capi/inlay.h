@@ -1267,7 +1267,8 @@ inlay_status inlay_token_get_info(const inlay_engine* engine, int32_t token, inl
 
 // Makes an empty session.
 // Thread: any.
-// Blocks: no; takes device memory.
+// Blocks: no; where running requests have all places: for their step, after which one of them gives way; takes device
+// memory.
 // Ownership: `*session` is the caller's, to be freed with inlay_session_free; it keeps the engine alive.
 // On error: `*session` is NULL.
 // Errors: SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.

@@ -32,8 +32,15 @@ Status read_us(uint64_t given, const char* name, int64_t& out) {
   return {};
 }
 
+// What is wrong with a struct of the request, by the name that it has there.
+Status named(Status status, const char* name) {
+  constexpr std::string_view kAlone = "params.";
+  if (status.message.starts_with(kAlone)) status.message = std::string(name) + "." + status.message.substr(kAlone.size());
+  return status;
+}
+
 Status read_chat(const inlay_chat_params* given, ChatOptions& out) {
-  if (given) return read_chat_params(given, out);
+  if (given) return named(read_chat_params(given, out), "request.chat");
   out.add_generation_prompt = true;
   return {};
 }
@@ -69,7 +76,7 @@ Status read_options(const inlay_request& request, RequestOptions& out) {
   INLAY_TRY(read_us(request.timeout_us, "request.timeout_us", out.timeout_us));
   out.priority = request.priority;
   out.user = request.user;
-  return read_session_params(request.session, out.session);
+  return named(read_session_params(request.session, out.session), "request.session");
 }
 
 inlay_request_event event_of(const RequestEvent& event) {

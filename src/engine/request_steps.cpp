@@ -28,6 +28,7 @@ Status Requests::compute(const Compute& asked, RunResult& result) {
     if (asked.one_step || (asked.in_units && now_us() >= asked.until)) goes_on = false;
   }
   const std::lock_guard lock(engine_.mutex_);
+  result.has_work = result.has_work && !live_.empty();
   return engine_.lost_.status();
 }
 
@@ -74,10 +75,10 @@ RoundLimits Requests::limits(const Compute& asked) const {
   if (asked.in_units) out.max_sequences = std::min(out.max_sequences, engine_.backend_->max_sequences_in_units());
   out.max_step_tokens = config.max_step_tokens;
   out.max_prompt_tokens = engine_.prefill_chunk_;
-  if (asked.max_step_us > 0) out.max_prompt_tokens = std::min(out.max_prompt_tokens, times_.rows_within(static_cast<double>(asked.max_step_us), true));
+  if (asked.max_step_us > 0) out.max_prompt_tokens = std::min(out.max_prompt_tokens, times_.rows_of_step(static_cast<double>(asked.max_step_us)));
   if (asked.in_units) {
     const auto left = static_cast<double>(std::max<int64_t>(0, asked.until - now_us()));
-    out.max_prompt_tokens = std::min(out.max_prompt_tokens, times_.rows_within(left / 2, false));
+    out.max_prompt_tokens = std::min(out.max_prompt_tokens, times_.rows_of_units(left / 2));
   }
   out.block_tokens = kKvBlockTokens;
   out.n_blocks = pools.pool(group).n_blocks();
@@ -279,6 +280,7 @@ void Requests::finish_step() {
     if (keeps_ && (work.n_rows() > 1 || work.end % kKvBlockTokens == 0)) engine_.sequences_.keep_computed(*work.sequence);
   }
   stats.n_prefill_tokens += static_cast<uint64_t>(n_prompt_rows_);
+  times_.note_step(n_rows_, open_.seconds * 1e6);
   (n_prompt_rows_ == 0 ? stats.decode_seconds : stats.prefill_seconds) += open_.seconds;
   if (!drawing_.empty() || !on_host_.empty()) ++stats.n_decode_steps;
   for (size_t i = 0; i < drawing_.size(); ++i) finish_draw(*drawing_[i], draws_[i]);

@@ -8,6 +8,9 @@
 
 namespace inlay {
 
+// How long the thread sleeps where no request can go on. What ends that without a word: a session that gives blocks back, a timeout.
+static constexpr auto kNothingToDo = std::chrono::milliseconds(20);
+
 int64_t Requests::now_us() {
   return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -148,7 +151,7 @@ void Requests::note_polled() {
 
 bool Requests::can_wait() const {
   const std::lock_guard lock(engine_.mutex_);
-  return share_.has_value() || was_run_;
+  return share_.has_value() || was_run_ || is_closed_;
 }
 
 void Requests::expire(int64_t now) {
@@ -252,10 +255,13 @@ bool Requests::give_way() {
 
 void Requests::close() {
   const std::lock_guard lock(thread_mutex_);
+  {
+    const std::lock_guard own(engine_.mutex_);
+    is_closed_ = true;
+  }
   end_thread();
   {
     const Engine::Turn turn(engine_, Engine::Turn::kKeepsPending);
-    is_closed_ = true;
     if (open_.ticket) (void)engine_.queue_.cancel(open_.ticket);
     open_.clear();
     for (Request* request : stepping_) request->run.in_step = false;
@@ -351,7 +357,7 @@ void Requests::thread_body() {
     lock.lock();
     const int64_t now = now_us(), period_ends = period_began + share.period_us;
     if (!status.ok() || !result.has_work) {
-      if (n_changes == n_changes_ && !ends_thread_) changed_.wait_for(lock, std::chrono::milliseconds(5));
+      if (n_changes == n_changes_ && !ends_thread_) changed_.wait_for(lock, kNothingToDo);
     } else if (in_units && now >= until) {
       while (!ends_thread_ && now_us() < period_ends) changed_.wait_for(lock, std::chrono::microseconds(std::max<int64_t>(1, period_ends - now_us())));
     }

@@ -51,7 +51,7 @@ class Requests {
   Status submit(const std::shared_ptr<RequestQueue>& queue, std::vector<int32_t> prompt, RequestOptions options, uint64_t& id);
   void cancel(Request& request);
   void note_polled();      // a request that had too many unread tokens may go on; what waits too long ends
-  bool can_wait() const;   // whether anybody computes: the engine's own thread, or a host that has called run()
+  bool can_wait() const;   // whether anybody will tell: the engine's own thread, a host that has called run(), or close()
 
   // BUSY while another thread is in it, INVALID_STATE where the engine has a thread, and while a step in slices is pending.
   Result<RunResult> run(const RunBudget& budget);

@@ -13,10 +13,8 @@ class UnitTimes {
  public:
   explicit UnitTimes(size_t n_units) : longest_(n_units) {}
 
-  void note(size_t unit, int32_t n_rows, double us) {
-    double& longest = longest_[unit][bucket_of(n_rows)];
-    longest = std::max(us, longest + (us - longest) / 16);
-  }
+  void note(size_t unit, int32_t n_rows, double us) { note(longest_[unit][bucket_of(n_rows)], us); }
+  void note_step(int32_t n_rows, double us) { note(steps_[bucket_of(n_rows)], us); }
 
   // Microseconds, rather too many than too few; 0: nothing is known.
   double expect(size_t unit, int32_t n_rows) const {
@@ -29,29 +27,43 @@ class UnitTimes {
     return 0;
   }
 
-  // How many rows of prompts a step may have so that none of its units, or with `whole` all of them, are expected to take longer. Twice as many
-  // as were measured are tried at most.
-  int32_t rows_within(double us, bool whole) const {
+  // How many rows of prompts a step may have so that it, or the longest of its units, is expected not to take longer. Twice as many as were
+  // measured are tried at most.
+  int32_t rows_of_step(double us) const {
+    return rows_within(us, [this](size_t bucket) { return steps_[bucket]; });
+  }
+  int32_t rows_of_units(double us) const {
+    return rows_within(us, [this](size_t bucket) {
+      double most = 0;
+      for (const Times& times : longest_) most = std::max(most, times[bucket]);
+      return most;
+    });
+  }
+
+ private:
+  static constexpr size_t kBuckets = 14;
+  static constexpr int32_t kFewest = 16;
+  using Times = std::array<double, kBuckets>;  // by rows up to 1, 2, 4, ...
+
+  static void note(double& longest, double us) { longest = std::max(us, longest + (us - longest) / 16); }
+  template <class Taken>
+  static int32_t rows_within(double us, const Taken& taken_by) {
     int32_t n = kFewest;
     for (size_t bucket = bucket_of(kFewest); bucket < kBuckets; ++bucket) {
-      double sum = 0, most = 0;
-      for (const auto& times : longest_) sum += times[bucket], most = std::max(most, times[bucket]);
-      if (most == 0) break;
-      const double taken = whole ? sum : most;
+      const double taken = taken_by(bucket);
+      if (taken == 0) break;
       if (taken > us) return std::max(kFewest, static_cast<int32_t>(uint64_t{1} << bucket) / 2);
       n = static_cast<int32_t>(uint64_t{1} << bucket) * (2 * taken <= us ? 2 : 1);
     }
     return n;
   }
 
- private:
-  static constexpr size_t kBuckets = 14;
-  static constexpr int32_t kFewest = 16;
   static size_t bucket_of(int32_t n_rows) {
     return std::min(kBuckets - 1, static_cast<size_t>(std::bit_width(static_cast<uint32_t>(std::max(1, n_rows)) - 1)));
   }
 
-  std::vector<std::array<double, kBuckets>> longest_;  // of each unit, by rows up to 1, 2, 4, ...
+  std::vector<Times> longest_;  // of each unit
+  Times steps_{};
 };
 
 }  // namespace inlay

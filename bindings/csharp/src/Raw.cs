@@ -2090,9 +2090,10 @@ namespace Inlay.Raw
         /// <param name="params">NULL: all defaults. May be null.</param>
         /// <param name="session">The new session.</param>
         /// <param name="err">What went wrong. May be null.</param>
-        /// <remarks>Thread: any. Blocks: no; takes device memory. Ownership: `*session` is the caller's, to be freed with
-        /// inlay_session_free; it keeps the engine alive. On error: `*session` is NULL. Errors: SESSION_LIMIT,
-        /// DEVICE_OUT_OF_MEMORY, DEVICE_LOST. Since: 1.0.</remarks>
+        /// <remarks>Thread: any. Blocks: no; where running requests have all places: for their step, after which one of
+        /// them gives way; takes device memory. Ownership: `*session` is the caller's, to be freed with inlay_session_free;
+        /// it keeps the engine alive. On error: `*session` is NULL. Errors: SESSION_LIMIT, DEVICE_OUT_OF_MEMORY,
+        /// DEVICE_LOST. Since: 1.0.</remarks>
         public Status inlay_session_create(IntPtr engine, inlay_session_params* @params, IntPtr* session, inlay_error* err)
         {
             return _inlay_session_create(engine, @params, session, err);

@@ -2263,7 +2263,8 @@ func TokenGetInfo(engine *Engine, token int32, info *TokenInfo, err *Error) Stat
 //   - params: NULL: all defaults.
 //   - session: The new session.
 //   - Thread: any.
-//   - Blocks: no; takes device memory.
+//   - Blocks: no; where running requests have all places: for their step, after which one of them gives way; takes
+//     device memory.
 //   - Ownership: `*session` is the caller's, to be freed with inlay_session_free; it keeps the engine alive.
 //   - On error: `*session` is NULL.
 //   - Errors: SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.

@@ -1771,7 +1771,8 @@ pub struct Functions {
     /// Makes an empty session.
     ///
     /// - Thread: any.
-    /// - Blocks: no; takes device memory.
+    /// - Blocks: no; where running requests have all places: for their step, after which one of them gives way; takes
+    ///   device memory.
     /// - Ownership: `*session` is the caller's, to be freed with
     ///   [`inlay_session_free`](Functions::inlay_session_free); it keeps the engine alive.
     /// - On error: `*session` is NULL.
