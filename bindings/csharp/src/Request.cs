@@ -68,7 +68,7 @@ namespace Inlay
         /// <summary>Comes back in each of its events: any number.</summary>
         public ulong User { get; set; }
 
-        internal unsafe Status Submit(Api api, IntPtr queue, ulong* id, inlay_error* error)
+        internal unsafe Status SubmitTo(Api api, IntPtr queue, ulong user, ulong* id, inlay_error* error)
         {
             UIntPtr text_len = UIntPtr.Zero, conversation_len = UIntPtr.Zero, template_len = UIntPtr.Zero;
             byte[]? text_bytes = _text == null ? null : Utf8.Bytes(_text, "text", out text_len);
@@ -90,7 +90,7 @@ namespace Inlay
                     n_tokens = (UIntPtr)(uint)(_tokens == null ? 0 : _tokens.Length), text = text, text_len = text_len,
                     conversation = conversation, conversation_len = conversation_len, chat = &chat, session = &session,
                     priority = Priority, deadline_us = Microseconds.Of(Deadline, nameof(Deadline)),
-                    timeout_us = Microseconds.Of(Timeout, nameof(Timeout)), user = User
+                    timeout_us = Microseconds.Of(Timeout, nameof(Timeout)), user = user
                 };
                 return api.inlay_submit(queue, &raw, id, error);
             }

@@ -55,9 +55,14 @@ namespace Inlay
         public ulong Submit(Request request)
         {
             if (request == null) throw new ArgumentNullException(nameof(request));
+            return SubmitAs(request, request.User);
+        }
+
+        internal ulong SubmitAs(Request request, ulong user)
+        {
             ulong id;
             inlay_error error;
-            using (var queue = Use()) Check.Ok(request.Submit(_api, queue.Pointer, &id, &error), ref error, FieldNames.Request);
+            using (var queue = Use()) Check.Ok(request.SubmitTo(_api, queue.Pointer, user, &id, &error), ref error, FieldNames.Request);
             return id;
         }
 

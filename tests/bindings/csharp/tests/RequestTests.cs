@@ -460,19 +460,19 @@ static class RequestTests
     }
 
     [StructLayout(LayoutKind.Sequential)]
-    struct pollfd
+    struct PollFd
     {
         internal int fd;
         internal short events, revents;
     }
 
     [DllImport("libc", SetLastError = true)]
-    static extern int poll([In, Out] pollfd[] fds, UIntPtr nfds, int timeout);
+    static extern int poll([In, Out] PollFd[] fds, UIntPtr nfds, int timeout);
 
     static bool IsReady(long handle, int ms)
     {
         const short readable = 1;
-        return poll(new[] { new pollfd { fd = (int)handle, events = readable } }, (UIntPtr)1u, ms) == 1;
+        return poll(new[] { new PollFd { fd = (int)handle, events = readable } }, (UIntPtr)1u, ms) == 1;
     }
 
     public static void AHandleIsReadyWhileThereIsSomethingToPoll()
