@@ -5,8 +5,8 @@ using Inlay.Raw;
 
 namespace Inlay
 {
-    /// <summary>Where a part of a program submits requests to an engine, and collects what becomes of them. <see cref="Engine.Run"/>
-    /// computes them, or the engine's own thread: <see cref="Engine.SetThread"/>.</summary>
+    /// <summary>Where a part of a program submits requests to an engine, and collects what becomes of them. <see cref="Inlay.Engine.Run"/>
+    /// computes them, or the engine's own thread: <see cref="Inlay.Engine.SetThread"/>.</summary>
     /// <remarks>Any thread may use it at any time. It may be disposed before its engine or after it: an engine that is disposed
     /// ends the requests with FinishReason.Cancelled, and the queue still gives what there is.</remarks>
     public sealed unsafe class RequestQueue : IDisposable

@@ -36,6 +36,12 @@ static class DispatcherTests
         return engine;
     }
 
+    /// <summary>From now on an endless request takes many seconds.</summary>
+    static void SlowDown(Engine engine)
+    {
+        engine.SetThread(new ThreadOptions { Busy = TimeSpan.FromMilliseconds(0.1), Period = TimeSpan.FromMilliseconds(100) });
+    }
+
     public static void TasksAnswerAsSessions()
     {
         using (Engine engine = Threaded(3))
@@ -144,6 +150,7 @@ static class DispatcherTests
         using (var dispatcher = new RequestDispatcher(engine))
         using (var source = new CancellationTokenSource())
         {
+            SlowDown(engine);
             PendingRequest asked = dispatcher.Submit(RequestTests.Endless()), told = dispatcher.Submit(RequestTests.Endless(), source.Token);
             asked.Cancel();
             Completion completion = AsyncTests.Result(asked.Completion);
@@ -155,6 +162,7 @@ static class DispatcherTests
             problem = Expect.Throws<OperationCanceledException>(() => told.ReadText().Count(), "its text");
             Expect.Equal(source.Token, problem.CancellationToken, "whose token");
             Expect.Throws<OperationCanceledException>(() => dispatcher.Submit(Ask(0), source.Token), "a token that was cancelled before");
+            engine.SetThread(new ThreadOptions());
             Expect.True(AsyncTests.Result(dispatcher.CompleteAsync(Ask(0))).Tokens.Count > 0, "the others go on");
             asked.Cancel();
         }
@@ -188,6 +196,7 @@ static class DispatcherTests
         using (Engine engine = Threaded(2))
         using (var dispatcher = new RequestDispatcher(engine, new RequestQueueOptions { MaxRequests = 1 }))
         {
+            SlowDown(engine);
             Request late = RequestTests.Endless();
             late.Timeout = TimeSpan.Zero;
             Expect.Equal(FinishReason.Timeout, AsyncTests.Result(dispatcher.CompleteAsync(late)).FinishReason, "reason");
@@ -197,6 +206,7 @@ static class DispatcherTests
             Expect.Status(Status.QueueFull, () => dispatcher.Submit(Ask(1)), "one too many");
             only.Cancel();
             AsyncTests.Result(only.Completion);
+            engine.SetThread(new ThreadOptions());
             Expect.True(AsyncTests.Result(dispatcher.CompleteAsync(Ask(1))).Tokens.Count > 0, "room again");
         }
     }
@@ -218,6 +228,7 @@ static class DispatcherTests
     static void EndsWhileTheyGoOn(Action<Engine, RequestDispatcher> end)
     {
         Engine engine = Threaded(2);
+        SlowDown(engine);
         var dispatcher = new RequestDispatcher(engine);
         PendingRequest[] all = Enumerable.Range(0, 5).Select(i => dispatcher.Submit(RequestTests.Endless())).ToArray();
         Exception problem = null;

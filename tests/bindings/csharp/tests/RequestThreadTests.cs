@@ -19,7 +19,7 @@ static class RequestThreadTests
     {
         Engine engine = Given.Engine();
         engine.SetThread(new ThreadOptions());
-        RequestQueue queue = engine.CreateQueue(), idle = engine.CreateQueue();
+        RequestQueue queue = engine.CreateQueue(new RequestQueueOptions { UnreadTokens = 3 }), idle = engine.CreateQueue(); // so it has no end
         ulong id = queue.Submit(RequestTests.Endless());
         Exception problem = null;
         bool waits = false;
