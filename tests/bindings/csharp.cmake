@@ -34,6 +34,14 @@ binding_programs(csharp FIXTURE csharp_programs TOKENS ${mono} ${csharp_out}/Tok
 csharp_tests(csharp ${csharp_out} "${INLAY_MONO};--debug" .exe)
 set(tests ${mono} ${csharp_out}/Tests.exe)
 
+# The programs of the README.
+set(readme Python3::Interpreter -B ${CMAKE_CURRENT_SOURCE_DIR}/csharp_readme.py ${INLAY_MCS} ${INLAY_MONO} ${csharp_out} ${INLAY_TEST_MODEL})
+csharp_test(csharp readme_programs ${readme})
+csharp_test(csharp readme_refuses_other ${readme} WRONG)
+set_tests_properties(bindings.csharp_readme_refuses_other PROPERTIES PASS_REGULAR_EXPRESSION "Tales does not compile:.*Submitx")
+# Both write the same files.
+set_tests_properties(bindings.csharp_readme_programs bindings.csharp_readme_refuses_other PROPERTIES RESOURCE_LOCK csharp_readme)
+
 # With a garbage collector that comes all the time: small nurseries, a collection before many an allocation, freed objects
 # overwritten, the heap verified, threads stopped by signals. Mono checks mark bits rightly with the serial collector only.
 set(environment ${CMAKE_COMMAND} -E env INLAY_TEST_DROPPED=2000)

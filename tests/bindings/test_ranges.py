@@ -17,7 +17,8 @@ sys.path.insert(0, str(ROOT / "bindings"))
 import api_model
 
 API = api_model.load(ROOT / "bindings/api/inlay.toml")
-FIELDS = [(s, f) for s in API.structs for f in s.fields if f.range]
+# Lengths without an upper end say nothing.
+FIELDS = [(s, f) for s in API.structs for f in s.fields if f.range and (f.type, f.range) != ("size", "0 or more")]
 OK, INVALID_ARGUMENT = 0, 1
 # A step that is run so often takes too long for a test: its upper end is not tried.
 TAKES_LONG = {("inlay_profile_params", "n_repetitions")}
@@ -37,10 +38,13 @@ class Library:
         params = self.raw("inlay_load_params", {load["n_threads"].name: 1, load["n_context"].name: 64})
         self.expect_ok("inlay_load", self.model, self.size(len(self.model)), params, ctypes.byref(self.engine))
         self.expect_ok("inlay_session_create", self.engine, None, ctypes.byref(self.session))
+        self.queue = ctypes.c_void_p()
+        self.expect_ok("inlay_queue_create", self.engine, None, ctypes.byref(self.queue))
 
     size = ctypes.c_size_t
 
     def close(self):
+        self.c.inlay_queue_free(self.queue)
         self.c.inlay_session_free(self.session)
         self.c.inlay_free(self.engine)
 
@@ -63,7 +67,7 @@ class Library:
         struct.pack_into("I", out, 0, described.size)
         for f in described.fields:
             if f.name in values:
-                struct.pack_into({"i32": "i", "f32": "f", "size": "N"}[f.type], out, f.offset, values[f.name])
+                struct.pack_into({"i32": "i", "f32": "f", "size": "N", "u64": "Q"}[f.type], out, f.offset, values[f.name])
             if f.length in values:
                 struct.pack_into("N", out, f.offset, ctypes.addressof(ROOM))
         return bytes(out)
@@ -85,6 +89,22 @@ class Library:
             return self.call("inlay_profile_step", self.engine, params)
         if name == "inlay_convert_params":
             return self.call("inlay_convert", b"no/such", self.size(7), b"no/such.gguf", self.size(12), params)
+        if name == "inlay_queue_params":
+            made = ctypes.c_void_p()
+            outcome = self.call("inlay_queue_create", self.engine, params, ctypes.byref(made))
+            self.c.inlay_queue_free(made)
+            return outcome
+        if name == "inlay_request":
+            request = ctypes.c_uint64()
+            outcome = self.call("inlay_submit", self.queue, self.raw(name, {"n_tokens": 1} | values), ctypes.byref(request))
+            self.c.inlay_request_cancel(self.queue, request, None)
+            return outcome
+        if name == "inlay_run_params":
+            return self.call("inlay_run", self.engine, params, self.raw("inlay_run_info", {}))
+        if name == "inlay_thread_params":
+            outcome = self.call("inlay_engine_set_thread", self.engine, params)
+            self.c.inlay_engine_set_thread(self.engine, None, None)
+            return outcome
         tokens, top = (ctypes.c_int32 * 2)(1, 2), ctypes.create_string_buffer(40 * API.struct("inlay_token_logprob").size)
         scores = ctypes.create_string_buffer(2 * API.struct("inlay_token_score").size)
         return self.call("inlay_score", self.engine, None, tokens, self.size(2), (ctypes.c_int32 * 1)(2), self.size(1), params, scores,
@@ -93,7 +113,7 @@ class Library:
 
 def inside(name, f):
     low, high = f.limits()
-    ends = EVERY_NUMBER if low is None else [low, *([high] if high is not None and (name, f.name) not in TAKES_LONG else [])]
+    ends = (EVERY_NUMBER if f.type == "f32" else [0, 2**64 - 1]) if low is None else [low, *([high] if high is not None and (name, f.name) not in TAKES_LONG else [])]
     return [int(v) if f.type != "f32" else v for v in ends]
 
 
@@ -103,6 +123,10 @@ def outside(f):
         beyond = [] if low is None else [low - 0.01, *([high + 0.01] if high is not None else [])]
         # Zero stands for the default, which a range may leave out.
         return [v for v in beyond if v != 0] + [math.nan, math.inf]
+    if low is None:
+        return []
+    # Times are taken up to 2^60.
+    high = 2**60 if f.unit == "microseconds" else high
     return [int(v) for v in [low - 1, *([high + 1] if high is not None else [])] if f.type == "i32" or v >= 0]
 
 
@@ -133,7 +157,7 @@ def rust_name(field):
 
 def table(text, pattern):
     """The names of each table of field names: by its own name."""
-    return {name: dict(re.findall(r'"(\w+)"[:,]\s+(?:"|nameof\(\w+\.)?(?:len\()?(\w+)', body)) for name, body in re.findall(pattern, text, re.S)}
+    return {name: dict(re.findall(r'"(\w+)"[:,]\s+(?:"|nameof\((?:\w+\.)+)?(?:len\()?(\w+)', body)) for name, body in re.findall(pattern, text, re.S)}
 
 
 def go_docs():
@@ -148,17 +172,22 @@ def go_docs():
 
 
 def csharp_docs():
-    sources = {p.name: p.read_text(encoding="utf-8") for p in (ROOT / "bindings/csharp/src").glob("*.cs")}
-    names = table(sources["FieldNames.cs"], r"FieldNames (\w+) = new FieldNames\([^)]*\)\s*\{(.*?)\};")
-    for name, c in {"LoadOptions": "Load", "SamplerOptions": "Sampler", "SessionOptions": "Session", "ProfileOptions": "Profile", "ScoreOptions": "Score"}.items():
-        body = re.search(rf"class {name}\n    \{{(.*?)\n    \}}", sources["Options.cs"], re.S)[1]
+    texts = [p.read_text(encoding="utf-8") for p in (ROOT / "bindings/csharp/src").glob("*.cs")]
+    names = table("\n".join(texts), r"FieldNames (\w+) = new FieldNames\([^)]*\)\s*\{(.*?)\};")
+    structs = {f"inlay_{c.lower()}_params": c for c in names} | {"inlay_request": "Request"}
+    classes = {"LoadOptions": "load_params", "SamplerOptions": "sampler_params", "SessionOptions": "session_params", "ProfileOptions": "profile_params",
+               "ScoreOptions": "score_params", "RequestQueueOptions": "queue_params", "Request": "request", "ThreadOptions": "thread_params"}
+    for name, c in classes.items():
+        body = next(found[1] for text in texts if (found := re.search(rf"class {name}\n    \{{(.*?)\n    \}}", text, re.S)))
         docs = dict((field, normal(doc)) for doc, field in re.findall(r"((?: {8}///[^\n]*\n)+) {8}public [^\n]*?(\w+) \{ get; set; \}", body))
-        for field, cs in names[c].items():
-            yield f"inlay_{c.lower()}_params", field, docs.get(cs, "")
-    # Its options are parameters of a method.
-    params = dict((name, normal(doc)) for name, doc in re.findall(r'<param name="(\w+)">(.*?)</param>', sources["Engine.cs"], re.S))
-    for field, cs in names["Convert"].items():
-        yield "inlay_convert_params", field, params.get(cs, "")
+        for field, cs in names[structs[f"inlay_{c}"]].items():
+            yield f"inlay_{c}", field, docs.get(cs, "")
+    # Others are parameters of a method.
+    for method, c in {"Convert": "convert_params", "Run": "run_params"}.items():
+        doc = next(found[1] for text in texts if (found := re.search(rf"((?: {{8}}///[^\n]*\n)+) {{8}}public [\w ]+ {method}\(", text)))
+        params = dict((name, normal(said)) for name, said in re.findall(r'<param name="(\w+)">(.*?)</param>', doc, re.S))
+        for field, cs in names[method].items():
+            yield f"inlay_{c}", field, params.get(cs, "")
 
 
 def is_said(f, doc):

@@ -163,6 +163,15 @@ namespace Inlay
             PromptTokens = last.PromptTokens;
         }
 
+        internal Completion(string text, int[] tokens, ref RequestEvent end)
+        {
+            Text = text;
+            Tokens = tokens;
+            FinishReason = end.FinishReason;
+            PromptTokens = end.PromptTokens;
+            CachedTokens = end.CachedTokens;
+        }
+
         /// <summary>The text.</summary>
         public string Text { get; private set; }
 
@@ -174,5 +183,8 @@ namespace Inlay
 
         /// <summary>Tokens of the prompt.</summary>
         public int PromptTokens { get; private set; }
+
+        /// <summary>Those of them that were not computed for this prompt, since a request had begun with them before.</summary>
+        public int CachedTokens { get; private set; }
     }
 }

@@ -74,6 +74,40 @@ namespace Inlay
             { "n_stops", nameof(SessionOptions.Stop) + ".Count" }
         };
 
+        internal static readonly FieldNames Request = new FieldNames("request.", Session)
+        {
+            { "tokens", "tokens" },
+            { "n_tokens", "tokens.Length" },
+            { "text", "text" },
+            { "text_len", "text.Length" },
+            { "conversation", "conversation" },
+            { "conversation_len", "conversation.Length" },
+            { "chat", nameof(Inlay.Request.Chat) },
+            { "session", nameof(Inlay.Request.Options) },
+            { "priority", nameof(Inlay.Request.Priority) },
+            { "deadline_us", nameof(Inlay.Request.Deadline) },
+            { "timeout_us", nameof(Inlay.Request.Timeout) },
+            { "user", nameof(Inlay.Request.User) }
+        };
+
+        internal static readonly FieldNames Queue = new FieldNames("params.", null)
+        {
+            { "max_requests", nameof(RequestQueueOptions.MaxRequests) },
+            { "unread_tokens", nameof(RequestQueueOptions.UnreadTokens) }
+        };
+
+        internal static readonly FieldNames Run = new FieldNames("params.", null)
+        {
+            { "flags", "flags" }, { "budget_us", "budget" }, { "max_step_us", "maxStep" }
+        };
+
+        internal static readonly FieldNames Thread = new FieldNames("params.", null)
+        {
+            { "busy_us", nameof(ThreadOptions.Busy) },
+            { "period_us", nameof(ThreadOptions.Period) },
+            { "max_step_us", nameof(ThreadOptions.MaxStep) }
+        };
+
         internal static readonly FieldNames Profile = new FieldNames("params.", null)
         {
             { "n_tokens", nameof(ProfileOptions.Tokens) },

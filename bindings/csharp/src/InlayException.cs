@@ -14,6 +14,15 @@ namespace Inlay
             Available = available;
         }
 
+        /// <summary>To throw once more what another thread was told.</summary>
+        internal InlayException(InlayException of) : base(of.Message, of)
+        {
+            Status = of.Status;
+            NativeCode = of.NativeCode;
+            Required = of.Required;
+            Available = of.Available;
+        }
+
         internal unsafe InlayException(ref inlay_error error, FieldNames? names) : this(error.status, MessageOf(ref error, names))
         {
             NativeCode = error.native_code;

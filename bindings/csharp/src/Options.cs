@@ -58,7 +58,7 @@ namespace Inlay
 
         /// <summary>
         /// Called with every message for as long as the engine or one of its sessions lives, on the thread whose call
-        /// caused it.
+        /// caused it, or on the engine's own: <see cref="Engine.SetThread"/>.
         /// It must not call Inlay; what it throws is dropped.
         /// </summary>
         public Action<LogMessage>? Log { get; set; }
@@ -254,6 +254,73 @@ namespace Inlay
 
         /// <summary>Properties.</summary>
         public SessionFlags Flags { get; set; }
+
+        /// <summary>The options in C's form, for as long as they are not disposed.</summary>
+        internal unsafe sealed class Pinned : IDisposable
+        {
+            private readonly SamplerOptions.Pinned _sampler;
+            private readonly PinnedTexts _stops;
+            private readonly GCHandle _draw, _stopTokens;
+            private readonly inlay_session_params _params;
+
+            internal Pinned(SessionOptions o)
+            {
+                int[] tokens = o.StopTokens ?? Array.Empty<int>();
+                _stops = new PinnedTexts(o.Stop ?? Array.Empty<string>(), nameof(Stop));
+                try { _sampler = new SamplerOptions.Pinned(o.Sampler ?? new SamplerOptions()); }
+                catch
+                {
+                    _stops.Dispose();
+                    throw;
+                }
+                _draw = GCHandle.Alloc(new[] { _sampler.Params }, GCHandleType.Pinned);
+                _stopTokens = GCHandle.Alloc(tokens, GCHandleType.Pinned);
+                _params = new inlay_session_params
+                {
+                    struct_size = (uint)sizeof(inlay_session_params), flags = o.Flags, sampler = (inlay_sampler_params*)_draw.AddrOfPinnedObject(),
+                    stream = o.Stream, max_tokens = o.MaxTokens,
+                    stop_tokens = tokens.Length == 0 ? null : (int*)_stopTokens.AddrOfPinnedObject(), n_stop_tokens = (UIntPtr)(uint)tokens.Length,
+                    stops = _stops.Count == 0 ? null : _stops.First, n_stops = (UIntPtr)(uint)_stops.Count
+                };
+            }
+
+            internal inlay_session_params Params { get { return _params; } }
+
+            public void Dispose()
+            {
+                _stopTokens.Free();
+                _draw.Free();
+                _sampler.Dispose();
+                _stops.Dispose();
+            }
+        }
+    }
+
+    /// <summary>What a queue of requests holds. What is not set is the default.</summary>
+    public sealed class RequestQueueOptions
+    {
+        /// <summary>Requests that were submitted and whose ends were not polled; one more is refused with status QueueFull. Default
+        /// 1024. Range: 0 to 1048576.</summary>
+        public int MaxRequests { get; set; }
+
+        /// <summary>A request of which as many tokens wait to be polled rests until some are. It loses nothing, and holds no other up.
+        /// Default 256. Range: 0 to 1048576.</summary>
+        public int UnreadTokens { get; set; }
+    }
+
+    /// <summary>How an engine's own thread computes. Of times, null is none, and zero counts as one microsecond.</summary>
+    public sealed class ThreadOptions
+    {
+        /// <summary>It computes for at most this long in each period, as far as that can be foretold; null: all the time. Range: 0 or
+        /// more.</summary>
+        public TimeSpan? Busy { get; set; }
+
+        /// <summary>At least as long as Busy; both are set or neither. Range: 0 or more.</summary>
+        public TimeSpan? Period { get; set; }
+
+        /// <summary>Bounds what prompts add to a step, and so the time from one token to the next; null: no bound. Range: 0 or
+        /// more.</summary>
+        public TimeSpan? MaxStep { get; set; }
     }
 
     /// <summary>How one call generates. In a session of the program's own it changes the session, for this call and later ones.</summary>

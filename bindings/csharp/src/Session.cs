@@ -48,23 +48,11 @@ namespace Inlay
             IntPtr handle = IntPtr.Zero;
             inlay_error error;
             Status status;
-            SamplerOptions sampler = options.Sampler ?? new SamplerOptions();
             using (var hold = new Hold(parent))
-            using (var pinned = new SamplerOptions.Pinned(sampler))
-            using (var texts = new PinnedTexts(options.Stop ?? Array.Empty<string>(), nameof(SessionOptions.Stop)))
+            using (var pinned = new SessionOptions.Pinned(options))
             {
-                int[] stops = options.StopTokens ?? Array.Empty<int>();
-                fixed (int* stop = stops)
-                {
-                    inlay_sampler_params draw = pinned.Params;
-                    var raw = new inlay_session_params
-                    {
-                        struct_size = (uint)sizeof(inlay_session_params), flags = options.Flags, sampler = &draw, stream = options.Stream,
-                        max_tokens = options.MaxTokens, stop_tokens = stop, n_stop_tokens = (UIntPtr)(uint)stops.Length,
-                        stops = texts.Count == 0 ? null : texts.First, n_stops = (UIntPtr)(uint)texts.Count
-                    };
-                    status = api.inlay_session_create(hold.Pointer, &raw, &handle, &error);
-                }
+                inlay_session_params raw = pinned.Params;
+                status = api.inlay_session_create(hold.Pointer, &raw, &handle, &error);
             }
             session._handle.Freed = freed;
             session._handle.Set(handle);

@@ -563,6 +563,9 @@ static class LookupTests
             Expect.Contains("inlay_profile_step", problem.Message);
             Expect.Contains("1.1", problem.Message);
             Expect.Status(Status.Unsupported, () => engine.GetProfile(), "its text");
+            Expect.Status(Status.Unsupported, () => engine.CreateQueue(), "a queue");
+            Expect.Status(Status.Unsupported, () => engine.Run(), "requests");
+            Expect.Status(Status.Unsupported, () => engine.SetThread(null), "a thread");
             Expect.Equal(DeviceKind.Auto, engine.Info.Device, "a function of 1.0");
         }
     }

@@ -25,7 +25,11 @@ static class FieldNameTests
         { typeof(inlay_convert_params), new object[] { "Convert", "params", typeof(Engine).GetMethod("Convert") } },
         { typeof(inlay_chat_params), new object[] { "Chat", "params", ChatTokens } },
         { typeof(inlay_embed_params), new object[] { "Embed", "params", Embed } },
-        { typeof(inlay_score_params), new object[] { "Score", "params", typeof(ScoreOptions) } }
+        { typeof(inlay_score_params), new object[] { "Score", "params", typeof(ScoreOptions) } },
+        { typeof(inlay_queue_params), new object[] { "Queue", "params", typeof(RequestQueueOptions) } },
+        { typeof(inlay_request), new object[] { "Request", "request", typeof(Request) } },
+        { typeof(inlay_run_params), new object[] { "Run", "params", typeof(Engine).GetMethod("Run") } },
+        { typeof(inlay_thread_params), new object[] { "Thread", "params", typeof(ThreadOptions) } }
     };
 
     static string InCSharp(string table, string message)
@@ -37,19 +41,26 @@ static class FieldNameTests
     static bool Has(object owner, string name)
     {
         var type = owner as Type;
-        return type != null ? type.GetProperty(name) != null : ((MethodInfo)owner).GetParameters().Any(p => p.Name == name);
+        if (type == null) return ((MethodInfo)owner).GetParameters().Any(p => p.Name == name);
+        return type.GetProperty(name) != null || type.GetConstructors().Any(c => c.GetParameters().Any(p => p.Name == name));
     }
 
-    /// <summary>Size, reserve and the callbacks' own pointer are the binding's matter.</summary>
+    /// <summary>Size, reserve, the kind of a request, the callbacks' own pointers, and a queue's callback are the binding's
+    /// matter.</summary>
     static bool IsForThePrograms(string field)
     {
-        return field != "struct_size" && field != "reserved" && field != "log_user" && field != "progress_user";
+        return !new[] { "struct_size", "reserved", "kind", "log_user", "progress_user", "wake", "wake_user" }.Contains(field);
+    }
+
+    static bool IsGiven(Type type)
+    {
+        return type.Namespace == "Inlay.Raw" && (type.Name.EndsWith("_params") || type == typeof(inlay_request));
     }
 
     public static void EveryFieldHasAName()
     {
         int n_fields = 0;
-        foreach (Type type in typeof(Api).Assembly.GetTypes().Where(t => t.Namespace == "Inlay.Raw" && t.Name.EndsWith("_params")))
+        foreach (Type type in typeof(Api).Assembly.GetTypes().Where(IsGiven))
         {
             Expect.True(Structs.ContainsKey(type), "nothing says where the fields of " + type.Name + " are in C#");
             object[] known = Structs[type];
@@ -128,6 +139,25 @@ static class FieldNameTests
             foreach (int n in new[] { -1, 21, int.MaxValue })
                 Says("Logprobs is " + n, () => engine.Score(new[] { Given.Prompt }, new ScoreOptions { Logprobs = n }), "params.", "n_log");
             Says("Given is -1", () => engine.Score(new[] { Given.Prompt }, new ScoreOptions { Given = -1 }), "params.", "n_given");
+        }
+    }
+
+    public static void RequestsAreNamed()
+    {
+        using (Engine engine = Given.Engine())
+        using (RequestQueue queue = engine.CreateQueue())
+        {
+            Says("MaxRequests is -1", () => engine.CreateQueue(new RequestQueueOptions { MaxRequests = -1 }), "params.", "max_requests");
+            Says("UnreadTokens is -1", () => engine.CreateQueue(new RequestQueueOptions { UnreadTokens = -1 }), "params.", "unread_tokens");
+            Says("Priority is 8", () => queue.Submit(new Request("x") { Priority = 8 }), "request.", "priority");
+            var limited = new SessionOptions { MaxTokens = -1 };
+            Says("MaxTokens is -1", () => queue.Submit(new Request("x") { Options = limited }), "params.", "max_tokens");
+            var drawn = new SessionOptions { Sampler = new SamplerOptions { TopK = -1 } };
+            Says("TopK is -1", () => queue.Submit(new Request("x") { Options = drawn }), "sampler.", "top_k");
+            Says("flags: unknown bits", () => engine.Run(null, null, (RunFlags)0x100), "params.");
+            TimeSpan one = TimeSpan.FromMilliseconds(1);
+            Says("of Busy and Period one is 0", () => engine.SetThread(new ThreadOptions { Busy = one }), "params.", "busy_us");
+            Says("Busy is more than Period", () => engine.SetThread(new ThreadOptions { Busy = one + one, Period = one }), "params.", "_us");
         }
     }
 

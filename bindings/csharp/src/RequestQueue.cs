@@ -1,0 +1,135 @@
+using System;
+using System.Diagnostics;
+using System.Threading;
+using Inlay.Raw;
+
+namespace Inlay
+{
+    /// <summary>Where a part of a program submits requests to an engine, and collects what becomes of them. <see cref="Inlay.Engine.Run"/>
+    /// computes them, or the engine's own thread: <see cref="Inlay.Engine.SetThread"/>.</summary>
+    /// <remarks>Any thread may use it at any time. It may be disposed before its engine or after it: an engine that is disposed
+    /// ends the requests with FinishReason.Cancelled, and the queue still gives what there is.</remarks>
+    public sealed unsafe class RequestQueue : IDisposable
+    {
+        // A wait ends so long after the queue was disposed, or its token cancelled, at most.
+        private const int SliceMilliseconds = 50;
+
+        private readonly Api _api;
+        private readonly QueueHandle _handle;
+        private bool _isDisposed;
+
+        internal RequestQueue(Api api, QueueHandle handle, Engine engine)
+        {
+            _api = api;
+            _handle = handle;
+            Engine = engine;
+        }
+
+        /// <summary>The engine that made it, which may be disposed already.</summary>
+        public Engine Engine { get; private set; }
+
+        /// <summary>The queue's handle, for functions of <see cref="Library.Api"/> that the classes do not offer, to be used as <see
+        /// cref="Inlay.Engine.Handle"/>.</summary>
+        public QueueHandle Handle { get { return _handle; } }
+
+        /// <summary>Cancels the requests and frees the queue; nobody is told. A thread that waits for it gets an
+        /// ObjectDisposedException, and the requests go with the last call that uses the queue.</summary>
+        public void Dispose()
+        {
+            Volatile.Write(ref _isDisposed, true);
+            _handle.Dispose();
+        }
+
+        // The handle alone would go on as long as calls overlap.
+        internal Hold Use()
+        {
+            if (Volatile.Read(ref _isDisposed)) throw new ObjectDisposedException(nameof(RequestQueue));
+            return new Hold(_handle);
+        }
+
+        /// <summary>Hands a request over. All that can be wrong with it is refused here; its text becomes tokens on this
+        /// thread.</summary>
+        /// <returns>The number that its events have.</returns>
+        /// <exception cref="InlayException">Status QueueFull: the ends of MaxRequests others were not polled. ContextFull, KvFull: it would
+        /// never fit. Format: of a conversation. InvalidState: the engine was disposed. And others.</exception>
+        public ulong Submit(Request request)
+        {
+            if (request == null) throw new ArgumentNullException(nameof(request));
+            return SubmitAs(request, request.User);
+        }
+
+        internal ulong SubmitAs(Request request, ulong user)
+        {
+            ulong id;
+            inlay_error error;
+            using (var queue = Use()) Check.Ok(request.SubmitTo(_api, queue.Pointer, user, &id, &error), ref error, FieldNames.Request);
+            return id;
+        }
+
+        /// <summary>Ends a request: no token is added once this has returned. Those that wait to be polled still come, then its end. For
+        /// a number that is unknown or has ended nothing happens.</summary>
+        public void Cancel(ulong request)
+        {
+            inlay_error error;
+            using (var queue = Use()) Check.Ok(_api.inlay_request_cancel(queue.Pointer, request, &error), ref error);
+        }
+
+        /// <summary>Collects what became of the requests, as far as there is room. Never waits. Events of one request come in order, its
+        /// end last, and none is ever lost.</summary>
+        /// <returns>How many events there are; 0: none yet.</returns>
+        /// <exception cref="InlayException">Status InvalidState: the engine was disposed, and all was polled.</exception>
+        public int Poll(RequestEvents into)
+        {
+            if (into == null) throw new ArgumentNullException(nameof(into));
+            return into.Fill(_api, this);
+        }
+
+        /// <summary>Waits until there is something to poll.</summary>
+        /// <param name="timeout">How long; null: for ever.</param>
+        /// <param name="cancellation">Ends the wait, after 50 ms at most.</param>
+        /// <returns>False: the time is over.</returns>
+        /// <exception cref="InlayException">Status InvalidState: the engine was disposed, and all was polled; or nobody computes, since the
+        /// engine has no thread of its own and Engine.Run was never called.</exception>
+        /// <exception cref="ObjectDisposedException">The queue is or was disposed.</exception>
+        /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
+        public bool Wait(TimeSpan? timeout = null, CancellationToken cancellation = default(CancellationToken))
+        {
+            if (timeout < TimeSpan.Zero) throw new ArgumentOutOfRangeException(nameof(timeout));
+            var watch = Stopwatch.StartNew();
+            TimeSpan slice = TimeSpan.FromMilliseconds(SliceMilliseconds);
+            for (;;)
+            {
+                cancellation.ThrowIfCancellationRequested();
+                TimeSpan left = timeout == null ? slice : timeout.Value - watch.Elapsed;
+                bool is_last = timeout != null && left <= slice;
+                if (WaitSlice(left < TimeSpan.Zero ? TimeSpan.Zero : is_last ? left : slice)) return true;
+                if (is_last) return false;
+            }
+        }
+
+        // Nothing but this holds the handle while a thread waits, and it is freed once nobody does.
+        private bool WaitSlice(TimeSpan time)
+        {
+            int is_ready;
+            inlay_error error;
+            long us = time == TimeSpan.Zero ? 0 : (long)Microseconds.Of(time, nameof(time));
+            using (var queue = Use()) Check.Ok(_api.inlay_wait(queue.Pointer, us, &is_ready, &error), ref error);
+            return is_ready != 0;
+        }
+
+        /// <summary>What a loop of the system can wait for: a file descriptor for poll and epoll on Linux, a HANDLE of an event on
+        /// Windows. It is ready while there is something to poll; <see cref="Poll"/> alone makes it unready.</summary>
+        /// <remarks>It is the queue's, and closed with it: hold <see cref="Handle"/> while it is in use, and neither read, write, set nor
+        /// close it.</remarks>
+        /// <exception cref="InlayException">Status Unsupported, Io.</exception>
+        public long GetWaitHandle(out WaitKind kind)
+        {
+            long handle;
+            WaitKind found;
+            inlay_error error;
+            using (var queue = Use()) Check.Ok(_api.inlay_queue_get_handle(queue.Pointer, &found, &handle, &error), ref error);
+            kind = found;
+            return handle;
+        }
+    }
+}
