@@ -27,6 +27,7 @@ ALL = ["c", "rust", "go", "csharp", "dotnet"]
 TABLE = {
     "complete": ("MODEL [PROMPT [TOKENS]]", ALL),
     "eight": ("MODEL [TOKENS [PROMPT...]]", ALL),
+    "characters": ("MODEL [TOKENS [PROMPT...]]", ["rust"]),
     "cancel": ("MODEL [MILLISECONDS]", ALL),
     "game_loop": ("MODEL [SECONDS]", ALL),
     "embeddings": ("MODEL QUERY TEXT...", ALL),

@@ -18,10 +18,13 @@ import api_model
 
 API = api_model.load(ROOT / "bindings/api/inlay.toml")
 FIELDS = [(s, f) for s in API.structs for f in s.fields if f.range]
+# A list of any length needs no word.
+DOCUMENTED = [(s, f) for s, f in FIELDS if f.type != "size" or f.limits()[1] is not None]
 OK, INVALID_ARGUMENT = 0, 1
 # A step that is run so often takes too long for a test: its upper end is not tried.
 TAKES_LONG = {("inlay_profile_params", "n_repetitions")}
 EVERY_NUMBER = [-1e30, 1e30]
+OF_REQUESTS = {"inlay_queue_params", "inlay_request", "inlay_run_params", "inlay_thread_params"}
 # What lists of any length point to.
 ROOM = ctypes.create_string_buffer(1 << 16)
 
@@ -37,10 +40,13 @@ class Library:
         params = self.raw("inlay_load_params", {load["n_threads"].name: 1, load["n_context"].name: 64})
         self.expect_ok("inlay_load", self.model, self.size(len(self.model)), params, ctypes.byref(self.engine))
         self.expect_ok("inlay_session_create", self.engine, None, ctypes.byref(self.session))
+        self.queue = ctypes.c_void_p()
+        self.expect_ok("inlay_queue_create", self.engine, None, ctypes.byref(self.queue))
 
     size = ctypes.c_size_t
 
     def close(self):
+        self.c.inlay_queue_free(self.queue)
         self.c.inlay_session_free(self.session)
         self.c.inlay_free(self.engine)
 
@@ -63,7 +69,7 @@ class Library:
         struct.pack_into("I", out, 0, described.size)
         for f in described.fields:
             if f.name in values:
-                struct.pack_into({"i32": "i", "f32": "f", "size": "N"}[f.type], out, f.offset, values[f.name])
+                struct.pack_into({"i32": "i", "f32": "f", "size": "N", "u64": "Q"}[f.type], out, f.offset, values[f.name])
             if f.length in values:
                 struct.pack_into("N", out, f.offset, ctypes.addressof(ROOM))
         return bytes(out)
@@ -80,6 +86,8 @@ class Library:
             outcome = self.call("inlay_session_create", self.engine, params, ctypes.byref(made))
             self.c.inlay_session_free(made)
             return outcome
+        if name in OF_REQUESTS:
+            return self.give_to_requests(name, values)
         if name == "inlay_profile_params":
             params = self.raw(name, {"n_repetitions": 1} | values)
             return self.call("inlay_profile_step", self.engine, params)
@@ -90,15 +98,37 @@ class Library:
         return self.call("inlay_score", self.engine, None, tokens, self.size(2), (ctypes.c_int32 * 1)(2), self.size(1), params, scores,
                          self.size(API.struct("inlay_token_score").size), top, self.size(40))
 
+    def give_to_requests(self, name, values):
+        if name == "inlay_queue_params":
+            made = ctypes.c_void_p()
+            outcome = self.call("inlay_queue_create", self.engine, self.raw(name, values), ctypes.byref(made))
+            self.c.inlay_queue_free(made)
+            return outcome
+        if name == "inlay_request":
+            request = ctypes.c_uint64()
+            is_prompt = not {"n_tokens", "text_len", "conversation_len"}.isdisjoint(values)
+            outcome = self.call("inlay_submit", self.queue, self.raw(name, ({} if is_prompt else {"n_tokens": 2}) | values), ctypes.byref(request))
+            self.c.inlay_request_cancel(self.queue, request, None)
+            return outcome
+        if name == "inlay_run_params":
+            return self.call("inlay_run", self.engine, self.raw(name, values), ctypes.create_string_buffer(self.raw("inlay_run_info", {})))
+        outcome = self.call("inlay_engine_set_thread", self.engine, self.raw(name, values))
+        self.expect_ok("inlay_engine_set_thread", self.engine, None)
+        return outcome
+
 
 def inside(name, f):
     low, high = f.limits()
+    if f.type == "u64":
+        return [0, *([2**64 - 1] if low is None else [])]
     ends = EVERY_NUMBER if low is None else [low, *([high] if high is not None and (name, f.name) not in TAKES_LONG else [])]
     return [int(v) if f.type != "f32" else v for v in ends]
 
 
 def outside(f):
     low, high = f.limits()
+    if f.type == "u64" and high is None:
+        return []
     if f.type == "f32":
         beyond = [] if low is None else [low - 0.01, *([high + 0.01] if high is not None else [])]
         # Zero stands for the default, which a range may leave out.
@@ -118,17 +148,18 @@ def normal(text):
 
 def rust_docs():
     """The documentation of each field of the options, and its type, by the C struct and the Rust field."""
-    text = "".join((ROOT / f"bindings/rust/src/{name}.rs").read_text(encoding="utf-8") for name in ("options", "sampler"))
-    structs = {"LoadOptions": "load", "Sampler": "sampler", "SessionOptions": "session", "ProfileOptions": "profile", "ConvertOptions": "convert",
-               "ScoreOptions": "score"}
+    text = "".join((ROOT / f"bindings/rust/src/{name}.rs").read_text(encoding="utf-8") for name in ("options", "sampler", "request"))
+    structs = {"LoadOptions": "load_params", "Sampler": "sampler_params", "SessionOptions": "session_params", "ProfileOptions": "profile_params",
+               "ConvertOptions": "convert_params", "ScoreOptions": "score_params", "QueueOptions": "queue_params", "Request": "request",
+               "RunOptions": "run_params", "ThreadOptions": "thread_params"}
     for name, c in structs.items():
         body = re.search(rf"pub struct {name}(?:<'a>)? \{{(.*?)\n\}}", text, re.S)[1]
         for doc, field, kind in re.findall(r"((?: {4}///[^\n]*\n)+) {4}pub (\w+): ([^\n]+),", body):
-            yield f"inlay_{c}_params", field, normal(doc), kind
+            yield f"inlay_{c}", field, normal(doc), kind
 
 
 def rust_name(field):
-    return {"n_bias": "bias", "n_dry_breakers": "dry_breakers", "n_stops": "stop", "n_stop_tokens": "stop_tokens"}.get(field, field)
+    return field.removesuffix("_us") if field.endswith("_us") else {"n_bias": "bias", "n_dry_breakers": "dry_breakers", "n_stops": "stop", "n_stop_tokens": "stop_tokens"}.get(field, field)
 
 
 def table(text, pattern):
@@ -170,7 +201,7 @@ def is_said(f, doc):
 def lacking(docs):
     """Fields of which the documentation lacks the range; `docs` has the struct, the field's name in C and the text."""
     said = {(name, field): doc for name, field, doc in docs}
-    return [f"{s.name}.{f.name}: {f.range}" for s, f in FIELDS if not is_said(f, said.get((s.name, f.name), ""))]
+    return [f"{s.name}.{f.name}: {f.range}" for s, f in DOCUMENTED if not is_said(f, said.get((s.name, f.name), ""))]
 
 
 def in_rust():
@@ -178,7 +209,7 @@ def in_rust():
     for s, f in FIELDS:
         doc, kind = docs.get((s.name, rust_name(f.name)), ("", ""))
         # A type without a sign says it itself.
-        yield s.name, f.name, doc + (" 0 or more" if re.fullmatch(r"u\d+", kind) else "")
+        yield s.name, f.name, doc + (" 0 or more" if re.fullmatch(r"u\d+|Option<Duration>", kind) else "")
 
 
 class Ranges(unittest.TestCase):
@@ -218,7 +249,7 @@ class Ranges(unittest.TestCase):
         for docs in (in_rust(), go_docs(), csharp_docs()):
             changed = [(name, field, doc.replace("0 to 0.99", "0 to 0.9")) for name, field, doc in docs]
             self.assertEqual(lacking(changed), ["inlay_sampler_params.adaptive_decay: 0 to 0.99"])
-        self.assertEqual(len(lacking([])), len(FIELDS))
+        self.assertEqual(len(lacking([])), len(DOCUMENTED))
 
 
 if __name__ == "__main__":
