@@ -2,7 +2,7 @@
 //!
 //! An [`Engine`] is a model, loaded once; a [`Session`] is one conversation with it; [`Session::generate`] gives the events of a
 //! reply, and [`decode_step`] lets many sessions advance together at the price of one reading of the weights. Programs with many
-//! prompts at a time submit each [`Request`] to a [`Queue`], and the engine runs them together by itself.
+//! prompts at a time submit each [`Request`] to a [`Queue`], or ask for its [`Answer`], and the engine runs them together by itself.
 //!
 //! ```no_run
 //! use inlay::{Engine, GenerateOptions, LoadOptions, SessionOptions};
@@ -32,6 +32,7 @@
 #[cfg(not(any(feature = "dlopen", feature = "link")))]
 compile_error!("inlay needs one of its features `dlopen` (the default) and `link`");
 
+mod answer;
 mod batch;
 mod callbacks;
 mod cancel;
@@ -61,6 +62,7 @@ mod steps;
 mod texts;
 mod waiting;
 
+pub use answer::{Answer, Piece, WholeAnswer};
 pub use batch::{decode_abandon, decode_slice, decode_step, Slice};
 pub use callbacks::{LogSink, ProgressFn, WakeFn};
 pub use cancel::CancelHandle;

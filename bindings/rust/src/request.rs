@@ -58,7 +58,8 @@ impl fmt::Display for RequestId {
     }
 }
 
-/// A prompt and what is to become of it, for [`Queue::submit`](crate::Queue::submit), which takes a copy.
+/// A prompt and what is to become of it, for [`Queue::submit`](crate::Queue::submit) and [`Engine::answer`](crate::Engine::answer),
+/// which take a copy.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Request<'a> {

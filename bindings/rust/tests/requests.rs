@@ -375,7 +375,9 @@ fn many_threads_submit_wait_and_poll() {
 fn an_engine_that_is_dropped_ends_its_requests_and_those_who_wait() {
     let engine = small(2);
     engine.set_thread(ThreadOptions::default()).unwrap();
-    let (queue, other) = [(); 2].map(|()| engine.queue(QueueOptions::default()).unwrap()).into();
+    // So that it does not end by itself.
+    let queue = engine.queue(QueueOptions::default().unread_tokens(3)).unwrap();
+    let other = engine.queue(QueueOptions::default()).unwrap();
     let id = queue.submit(&Request::new(PROMPT).session(up_to(200))).unwrap();
     thread::scope(|scope| {
         let waiting: Vec<_> =

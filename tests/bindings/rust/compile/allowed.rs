@@ -1,6 +1,7 @@
 // expect: nothing
 use inlay::{
-    decode_step, CancelHandle, Engine, Error, Generation, LoadOptions, OwnedGeneration, Queue, RequestEvents, Session,
+    decode_step, Answer, CancelHandle, Engine, Error, Generation, LoadOptions, OwnedGeneration, Queue, RequestEvents, Session,
+    WholeAnswer,
 };
 use std::ops::ControlFlow;
 
@@ -18,6 +19,8 @@ pub fn classes() {
     sent::<Session>();
     sent::<Generation<'_>>();
     sent_for_ever::<OwnedGeneration>();
+    sent_for_ever::<Answer>();
+    sent_for_ever::<WholeAnswer>();
     an_error::<Error>();
 }
 
