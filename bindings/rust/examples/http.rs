@@ -1,6 +1,7 @@
-//! Streams what a model writes to many clients at once, by server-sent events. Each has a thread, which submits a request and writes
-//! its answer; the engine computes all of them together, on a thread of its own. `curl -N -d "Once upon a time" 127.0.0.1:8080` shows the events: `data: {"text":"..."}`, and at
-//! last one of type end, with the finish reason, and the status if the answer was cut short. 400, 413 and 503 refuse a prompt.
+//! Streams what a model writes to many clients at once, by server-sent events. Each has a thread, which submits a request and
+//! writes its answer; the engine computes all of them together, on a thread of its own. `curl -N -d "Once upon a time"
+//! 127.0.0.1:8080` shows the events: `data: {"text":"..."}`, and at last one of type end, with the finish reason, and the status
+//! if the answer was cut short. 400, 413 and 503 refuse a prompt.
 //! usage: http MODEL [ADDRESS]
 use inlay::{Engine, LoadOptions, Request, SessionOptions, Status, ThreadOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
