@@ -35,6 +35,7 @@ SAID = {
     ("inlay_free", "Go"): "`Engine.Close`",
     ("inlay_free", "C#"): "`Engine.Dispose`",
     ("inlay_session_free", "Rust"): "`Drop` of `Session`",
+    ("inlay_queue_free", "Rust"): "`Drop` of `Queue`",
     ("inlay_session_free", "Go"): "`Session.Close`",
     ("inlay_session_free", "C#"): "`Session.Dispose`",
     ("inlay_queue_free", "C#"): "`RequestQueue.Dispose`",

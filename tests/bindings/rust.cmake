@@ -60,6 +60,8 @@ rust_program_test(complete ${rust_bin}complete ${INLAY_TEST_MODEL} "Once upon a 
 set_tests_properties(bindings.rust_complete PROPERTIES PASS_REGULAR_EXPRESSION "${tale}")
 rust_program_test(eight ${rust_bin}eight ${INLAY_TEST_MODEL} 8)
 set_tests_properties(bindings.rust_eight PROPERTIES PASS_REGULAR_EXPRESSION "${words}")
+rust_program_test(characters ${rust_bin}characters ${INLAY_TEST_MODEL} 8)
+set_tests_properties(bindings.rust_characters PROPERTIES PASS_REGULAR_EXPRESSION "${words}")
 rust_program_test(cancel ${rust_bin}cancel ${INLAY_TEST_MODEL} 100)
 set_tests_properties(bindings.rust_cancel PROPERTIES PASS_REGULAR_EXPRESSION "cancelled after [1-9][0-9]* tokens")
 rust_program_test(game_loop ${rust_bin}game_loop ${INLAY_TEST_MODEL} 1)

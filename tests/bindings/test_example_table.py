@@ -28,6 +28,7 @@ TABLE = {
     "complete": ("MODEL [PROMPT [TOKENS]]", ALL),
     "eight": ("MODEL [TOKENS [PROMPT...]]", ALL),
     "requests": ("MODEL [TOKENS [PROMPT...]]", ["c"]),
+    "characters": ("MODEL [TOKENS [PROMPT...]]", ["rust"]),
     "cancel": ("MODEL [MILLISECONDS]", ALL),
     "game_loop": ("MODEL [SECONDS]", ALL),
     "embeddings": ("MODEL QUERY TEXT...", ALL),

@@ -1,13 +1,14 @@
-//! Streams what a model writes to many clients at once, by server-sent events. Each has a thread, which waits for a session; their
-//! generations share decode steps. `curl -N -d "Once upon a time" 127.0.0.1:8080` shows the events: `data: {"text":"..."}`, and at
-//! last one of type end, with the finish reason, and the status if the answer was cut short. 400, 413 and 503 refuse a prompt.
+//! Streams what a model writes to many clients at once, by server-sent events. Each has a thread, which submits a request and
+//! writes its answer; the engine computes all of them together, on a thread of its own. `curl -N -d "Once upon a time"
+//! 127.0.0.1:8080` shows the events: `data: {"text":"..."}`, and at last one of type end, with the finish reason, and the status
+//! if the answer was cut short. 400, 413 and 503 refuse a prompt.
 //! usage: http MODEL [ADDRESS]
-use inlay::{Engine, Error, GenerateOptions, LoadOptions, SessionOptions, Status};
+use inlay::{Engine, LoadOptions, Request, SessionOptions, Status, ThreadOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::{sync::Arc, thread, time::Duration};
 
-const MAX_CLIENTS: usize = 24; // that have a session or wait for one; others are refused
+const MAX_CLIENTS: usize = 24; // that are answered or wait; others are refused
 const PATIENCE: Option<Duration> = Some(Duration::from_secs(10)); // with a client that does not read or write
 const TOO_LARGE: (&str, &str) = ("413 Content Too Large", "a request has at most 65536 bytes");
 const NO_TEXT: (&str, &str) = ("400 Bad Request", "the prompt is no utf-8");
@@ -29,7 +30,7 @@ fn refuse(mut client: &TcpStream, (status, reason): (&str, &str)) -> io::Result<
     write!(client, "HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n{reason}\n")
 }
 
-/// Answers a client. Where writing fails it has left: the session is dropped and serves the next one.
+/// Answers a client. Where writing fails it has left: the answer is dropped, which cancels its request.
 fn serve(engine: &Engine, mut client: &TcpStream, n_clients: usize) -> io::Result<()> {
     client.set_read_timeout(PATIENCE).and(client.set_write_timeout(PATIENCE))?;
     let prompt = match read_prompt(client)? {
@@ -37,26 +38,22 @@ fn serve(engine: &Engine, mut client: &TcpStream, n_clients: usize) -> io::Resul
         Ok(prompt) => prompt,
         Err(reason) => return refuse(client, reason),
     };
-    let begin = || {
-        let mut session = engine.wait_for_session(&SessionOptions::default().max_tokens(200), Duration::MAX)?;
-        session.begin(&prompt, &GenerateOptions::default())?;
-        Ok::<_, Error>(session.into_events())
-    };
-    let events = match begin() {
-        Ok(events) => events,
+    let mut answer = match engine.answer(&Request::new(&prompt).session(SessionOptions::default().max_tokens(200))) {
+        Ok(answer) => answer.peekable(),
         Err(error) => {
             let is_wrong = matches!(error.status(), Status::ContextFull | Status::InvalidArgument);
             return refuse(client, (if is_wrong { "400 Bad Request" } else { TOO_MANY.0 }, &error.to_string()));
         }
     };
+    answer.peek(); // once it has begun
     write!(client, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")?;
     let quote = |c: char| if c < ' ' || "\"\\".contains(c) { format!("\\u{:04x}", c as u32) } else { c.to_string() };
     let (mut finish, mut status) = ("none".to_string(), "ok".to_string());
-    for event in events {
-        match event {
-            Ok(event) => {
-                write!(client, "data: {{\"text\":\"{}\"}}\n\n", event.text.chars().map(quote).collect::<String>())?;
-                finish = event.finish_reason.map_or(finish, |reason| reason.to_string());
+    for piece in answer {
+        match piece {
+            Ok(piece) => {
+                write!(client, "data: {{\"text\":\"{}\"}}\n\n", piece.text.chars().map(quote).collect::<String>())?;
+                finish = piece.end.map_or(finish, |end| end.finish_reason.to_string());
             }
             Err(error) => status = error.status().to_string(),
         }
@@ -68,6 +65,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let model = std::env::args().nth(1).ok_or("usage: http MODEL [ADDRESS]")?;
     let listener = TcpListener::bind(std::env::args().nth(2).unwrap_or("127.0.0.1:8080".into()))?;
     let engine = Arc::new(Engine::load(model, LoadOptions::default().max_sessions(8))?); // a copy for each client
+    engine.set_thread(ThreadOptions::default())?;
     println!("listening on http://{}", listener.local_addr()?);
     for client in listener.incoming().flatten() {
         let engine = engine.clone();

@@ -2,6 +2,7 @@
 //! tells its progress and goes on after it; in a log sink it ends with the message.
 use crate::{raw, Error, LogLevel, Result, Status};
 use std::any::Any;
+use std::cell::Cell;
 use std::ffi::{c_char, c_void};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
@@ -12,6 +13,9 @@ pub type LogSink = Box<dyn Fn(LogLevel, &str) + Send + Sync>;
 
 /// Is told how far a call is: what is done and what there is in all, bytes or tokens. `Break` cancels the call.
 pub type ProgressFn<'a> = Box<dyn FnMut(u64, u64) -> ControlFlow<()> + 'a>;
+
+/// Is told that a queue has something to poll which had nothing before: see [`QueueOptions::wake`](crate::QueueOptions::wake).
+pub type WakeFn = Box<dyn Fn() + Send + Sync>;
 
 /// A log sink that the library points to, for as long as this lives.
 pub(crate) struct OwnedSink(*mut LogSink);
@@ -49,6 +53,72 @@ unsafe extern "C" fn write_log(user: *mut c_void, level: raw::inlay_log_level, t
     let (sink, text) = unsafe { (&*user.cast::<LogSink>(), std::slice::from_raw_parts(text.cast::<u8>(), text_len)) };
     // The panic hook has reported a panic; there is no call of the program's that could pass it on.
     let _ = catch_unwind(AssertUnwindSafe(|| sink(LogLevel::from_raw(level), &String::from_utf8_lossy(text))));
+}
+
+/// A wake function that the library points to, for as long as this lives.
+pub(crate) struct OwnedWake(*mut WakeFn);
+
+// SAFETY: the function itself is Send and Sync, and the pointer owns it.
+unsafe impl Send for OwnedWake {}
+// SAFETY: as above.
+unsafe impl Sync for OwnedWake {}
+
+impl OwnedWake {
+    pub(crate) fn new(wake: WakeFn) -> Self {
+        Self(Box::into_raw(Box::new(wake)))
+    }
+
+    pub(crate) fn install(&self, params: &mut raw::inlay_queue_params) {
+        params.wake = Some(call_wake);
+        params.wake_user = self.0.cast();
+    }
+}
+
+impl Drop for OwnedWake {
+    fn drop(&mut self) {
+        // SAFETY: made by Box::into_raw, and the queue that used it is gone.
+        drop(unsafe { Box::from_raw(self.0) });
+    }
+}
+
+thread_local! {
+    /// This thread is in a wake function, from which nothing of the library may be called.
+    static IN_WAKE: Cell<bool> = const { Cell::new(false) };
+}
+
+pub(crate) fn is_in_wake() -> bool {
+    IN_WAKE.get()
+}
+
+unsafe extern "C" fn call_wake(user: *mut c_void) {
+    // SAFETY: `user` is the function that OwnedWake keeps until the queue is freed.
+    let wake = unsafe { &*user.cast::<WakeFn>() };
+    let was_in_wake = IN_WAKE.replace(true);
+    // The panic hook has reported a panic; there is no call of the program's that could pass it on.
+    let _ = catch_unwind(AssertUnwindSafe(wake));
+    IN_WAKE.set(was_in_wake);
+}
+
+/// Frees a handle of the library. What a wake function drops, such as the last owner of a task that it wakes, is freed on a thread of
+/// its own; without one it stays.
+pub(crate) fn free(function: impl FnOnce() + Send + 'static) {
+    if is_in_wake() {
+        drop(std::thread::Builder::new().spawn(function));
+    } else {
+        function();
+    }
+}
+
+/// A handle of the library on its way to the thread that frees it.
+pub(crate) struct Handle<T>(pub(crate) *mut T);
+
+// SAFETY: handles belong to no thread; who sends one uses it no more.
+unsafe impl<T> Send for Handle<T> {}
+
+impl<T> Handle<T> {
+    pub(crate) fn get(self) -> *mut T {
+        self.0
+    }
 }
 
 /// A progress function, and its panic once it has panicked.

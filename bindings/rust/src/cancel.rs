@@ -1,16 +1,21 @@
-use crate::{raw, Library};
+use crate::{raw, Library, Queue, RequestId};
 use std::cell::RefCell;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Stops one generation of a session from any thread, within one step or one chunk of a prefill. A generation is a prompt and what
 /// is drawn after it, up to the next prompt or truncation. A request that comes when it is over has no effect on later ones.
 ///
 /// It does not keep the session alive: once the session is dropped, cancelling does nothing. A library older than ABI 1.2 knows
 /// no numbers of generations; with it a late request ends the session's next one.
+///
+/// One of an [`Answer`](crate::Answer) stops its request in the same way.
 #[derive(Clone)]
-pub struct CancelHandle {
-    shared: Arc<Shared>,
-    ticket: Arc<Mutex<Ticket>>,
+pub struct CancelHandle(Of);
+
+#[derive(Clone)]
+enum Of {
+    Generation { shared: Arc<Shared>, ticket: Arc<Mutex<Ticket>> },
+    Request { queue: Weak<Queue>, id: RequestId },
 }
 
 struct Shared {
@@ -69,17 +74,34 @@ impl CancelHandle {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn cancel(&self) {
-        let mut ticket = lock(&self.ticket);
-        ticket.requested = true;
-        if let Some(generation) = ticket.generation {
-            self.shared.cancel_generation(generation);
+        match &self.0 {
+            Of::Generation { shared, ticket } => {
+                let mut ticket = lock(ticket);
+                ticket.requested = true;
+                if let Some(generation) = ticket.generation {
+                    shared.cancel_generation(generation);
+                }
+            }
+            Of::Request { queue, id } => {
+                // It fails only where the request is at its end, too.
+                let _ = queue.upgrade().map(|queue| queue.cancel(*id));
+            }
         }
+    }
+
+    pub(crate) fn of_request(queue: &Arc<Queue>, id: RequestId) -> Self {
+        Self(Of::Request { queue: Arc::downgrade(queue), id })
     }
 }
 
 impl std::fmt::Debug for CancelHandle {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CancelHandle").field("generation", &lock(&self.ticket).generation).finish()
+        let mut shown = f.debug_struct("CancelHandle");
+        match &self.0 {
+            Of::Generation { ticket, .. } => shown.field("generation", &lock(ticket).generation),
+            Of::Request { id, .. } => shown.field("request", id),
+        };
+        shown.finish()
     }
 }
 
@@ -98,13 +120,13 @@ impl Cancels {
     /// A handle for the generation that the session works on next.
     pub(crate) fn handle_of_next(&self) -> CancelHandle {
         let ticket = Arc::clone(self.open.borrow_mut().get_or_insert_with(Arc::default));
-        CancelHandle { shared: Arc::clone(&self.shared), ticket }
+        CancelHandle(Of::Generation { shared: Arc::clone(&self.shared), ticket })
     }
 
     /// A handle for this generation.
     pub(crate) fn handle_of(&self, generation: u64) -> CancelHandle {
         let ticket = Arc::new(Mutex::new(Ticket { generation: Some(generation), requested: false }));
-        CancelHandle { shared: Arc::clone(&self.shared), ticket }
+        CancelHandle(Of::Generation { shared: Arc::clone(&self.shared), ticket })
     }
 
     pub(crate) fn has_open_handles(&self) -> bool {

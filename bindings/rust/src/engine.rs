@@ -1,8 +1,8 @@
-use crate::callbacks::{OwnedSink, Progress};
+use crate::callbacks::{free, Handle, OwnedSink, Progress};
 use crate::error::{call, read_string};
 use crate::info::{EngineInfo, Explanation, MemoryInfo, Stats};
-use crate::queue::Queue;
 use crate::steps::Steps;
+use crate::waiting::Waiting;
 use crate::{
     raw, ConvertOptions, ConvertType, Error, Library, LoadOptions, ProgressFn, Result, Session, SessionOptions, Status,
 };
@@ -29,9 +29,9 @@ struct Shared {
     library: Library,
     engine: *mut raw::inlay_engine,
     steps: Steps,
-    queue: Queue,
-    /// Freed behind the engine, which calls it.
-    _log: Option<OwnedSink>,
+    waiting: Waiting,
+    /// Freed behind the engine, which calls it, and behind its queues.
+    log: Option<Arc<OwnedSink>>,
 }
 
 // SAFETY: all functions that take a const engine may be called from any thread at any time; the last owner alone frees it.
@@ -41,8 +41,12 @@ unsafe impl Sync for Shared {}
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        // SAFETY: the engine is ours, and its sessions, which keep this alive, have been freed.
-        unsafe { (self.library.functions().inlay_free)(self.engine) }
+        let (engine, functions, log) = (Handle(self.engine), self.library.functions(), self.log.take());
+        free(move || {
+            // SAFETY: the engine is ours, and its sessions, which keep this alive, have been freed.
+            unsafe { (functions.inlay_free)(engine.get()) }
+            drop(log);
+        });
     }
 }
 
@@ -193,7 +197,7 @@ impl Engine {
         load: impl FnOnce(*const raw::inlay_load_params, *mut *mut raw::inlay_engine, *mut raw::inlay_error) -> i32,
     ) -> Result<Self> {
         let mut params = options.to_raw();
-        let log = options.log.map(OwnedSink::new);
+        let log = options.log.map(OwnedSink::new).map(Arc::new);
         if let Some(log) = &log {
             log.install(&mut params);
         }
@@ -203,7 +207,7 @@ impl Engine {
         }
         let mut engine = std::ptr::null_mut();
         let loaded = call(|err| load(&params, &mut engine, err)).map(|()| Self {
-            shared: Arc::new(Shared { library, engine, steps: Steps::default(), queue: Queue::default(), _log: log }),
+            shared: Arc::new(Shared { library, engine, steps: Steps::default(), waiting: Waiting::default(), log }),
         });
         if let Some(progress) = progress {
             progress.resume_panic();
@@ -227,9 +231,14 @@ impl Engine {
         &self.shared.steps
     }
 
+    /// What queues keep, too: a call of theirs may go on with the engine, and write to its log, while this is dropped.
+    pub(crate) fn log(&self) -> Option<Arc<OwnedSink>> {
+        self.shared.log.clone()
+    }
+
     /// Who waits for one of the engine's sessions.
-    pub(crate) fn queue(&self) -> &Queue {
-        &self.shared.queue
+    pub(crate) fn waiting(&self) -> &Waiting {
+        &self.shared.waiting
     }
 
     /// The handle of the C API, for what this crate does not wrap. It is this object's: it must not be freed.
@@ -285,7 +294,7 @@ impl Engine {
     /// [`Status::SessionLimit`] when the patience is over; the others of [`session`](Self::session), at once.
     pub fn wait_for_session(&self, options: &SessionOptions, patience: Duration) -> Result<Session> {
         let mut limit = None;
-        let made = self.queue().wait(patience, || match self.session(options) {
+        let made = self.waiting().wait(patience, || match self.session(options) {
             Err(error) if error.status() == Status::SessionLimit => {
                 limit = Some(error);
                 None

@@ -106,7 +106,7 @@ impl Engine {
                 (self.functions().inlay_embed)(self.as_ptr(), from, n, stride, &params, to, cap, needed, err)
             }
         });
-        self.queue().wake(); // the texts have had sessions
+        self.waiting().wake(); // the texts have had sessions
         if let Some(progress) = progress {
             progress.resume_panic();
         }
@@ -160,7 +160,7 @@ impl Engine {
                 score(self.as_ptr(), against, ids, n, counts, texts.len(), &params, to, stride, likeliest, cap, err)
             }
         });
-        [Some(self), options.against].into_iter().flatten().for_each(|engine| engine.queue().wake()); // the texts have had sessions
+        [Some(self), options.against].into_iter().flatten().for_each(|engine| engine.waiting().wake()); // the texts have had sessions
         if let Some(progress) = progress {
             progress.resume_panic();
         }
@@ -246,7 +246,7 @@ impl Engine {
         let params = options.to_raw();
         // SAFETY: the parameters live during the call.
         let profiled = call(|err| unsafe { (self.functions().inlay_profile_step)(self.as_ptr(), &params, err) });
-        self.queue().wake(); // it has had a session
+        self.waiting().wake(); // it has had a session
         profiled
     }
 
@@ -292,7 +292,7 @@ impl Engine {
             // SAFETY: both engines and the tokens live during the call; the buffer has room for `cap` bytes.
             unsafe { compare(a, b, tokens.as_ptr(), n, nmse_limit, &mut first, buf.cast(), cap, needed, err) }
         });
-        [self, other].into_iter().for_each(|engine| engine.queue().wake()); // they have had a session each
+        [self, other].into_iter().for_each(|engine| engine.waiting().wake()); // they have had a session each
         let table = table?;
         Ok(Comparison { first: u32::try_from(first).ok(), table })
     }

@@ -1,7 +1,8 @@
 //! Runs a language model inside your program, on the processor or an NVIDIA GPU, with the Inlay library.
 //!
 //! An [`Engine`] is a model, loaded once; a [`Session`] is one conversation with it; [`Session::generate`] gives the events of a
-//! reply, and [`decode_step`] lets many sessions advance together at the price of one reading of the weights.
+//! reply, and [`decode_step`] lets many sessions advance together at the price of one reading of the weights. Programs with many
+//! prompts at a time submit each [`Request`] to a [`Queue`], or ask for its [`Answer`], and the engine runs them together by itself.
 //!
 //! ```no_run
 //! use inlay::{Engine, GenerateOptions, LoadOptions, SessionOptions};
@@ -23,7 +24,7 @@
 //! its folder, or pkg-config knows it.
 //!
 //! # Threads
-//! [`Engine`] and [`CancelHandle`] are used from any thread at any time. A [`Session`] goes from thread to thread but is used by
+//! [`Engine`], [`Queue`] and [`CancelHandle`] are used from any thread at any time. A [`Session`] goes from thread to thread but is used by
 //! one at a time. Generations that threads run at a time share their decode steps, so that the weights are read once for all;
 //! other calls that compute on one engine run one after the other.
 #![deny(unsafe_op_in_unsafe_fn)]
@@ -31,6 +32,7 @@
 #[cfg(not(any(feature = "dlopen", feature = "link")))]
 compile_error!("inlay needs one of its features `dlopen` (the default) and `link`");
 
+mod answer;
 mod batch;
 mod callbacks;
 mod cancel;
@@ -52,13 +54,17 @@ mod queue;
 #[allow(clippy::missing_errors_doc)] // its functions name their errors in the C API's way
 #[rustfmt::skip]
 pub mod raw;
+mod request;
+mod request_events;
 mod sampler;
 mod session;
 mod steps;
 mod texts;
+mod waiting;
 
+pub use answer::{Answer, Piece, WholeAnswer};
 pub use batch::{decode_abandon, decode_slice, decode_step, Slice};
-pub use callbacks::{LogSink, ProgressFn};
+pub use callbacks::{LogSink, ProgressFn, WakeFn};
 pub use cancel::CancelHandle;
 pub use chat::{ChatMessage, Conversation};
 pub use conversation::Chat;
@@ -76,6 +82,9 @@ pub use options::{
     ChatEnd, ConvertOptions, EmbedOptions, GenerateOptions, LoadOptions, ProfileOptions, Prompt, ScoreOptions,
     SessionOptions, TokenizeOptions,
 };
+pub use queue::{Queue, WaitHandle};
+pub use request::{QueueOptions, Request, RequestId, RunInfo, RunOptions, ThreadOptions};
+pub use request_events::{RequestEnd, RequestEvent, RequestEvents};
 pub use sampler::{LogitBias, Sampler};
 pub use session::Session;
 

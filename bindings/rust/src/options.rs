@@ -25,6 +25,8 @@ macro_rules! setters {
     };
 }
 
+pub(crate) use setters;
+
 setters! {
     impl['a] LoadOptions<'a> {
         device: DeviceKind,
@@ -218,7 +220,8 @@ impl<'a> LoadOptions<'a> {
             flags: if self.no_cublas { raw::INLAY_LOAD_NO_CUBLAS } else { 0 }
                 | if self.run_ahead { raw::INLAY_LOAD_RUN_AHEAD } else { 0 }
                 | if self.take_pages_later { raw::INLAY_LOAD_TAKE_PAGES_LATER } else { 0 }
-                | if self.exact_activations { raw::INLAY_LOAD_EXACT_ACTIVATIONS } else { 0 },
+                | if self.exact_activations { raw::INLAY_LOAD_EXACT_ACTIVATIONS } else { 0 }
+                | if self.no_prefix_cache { raw::INLAY_LOAD_NO_PREFIX_CACHE } else { 0 },
             ..Default::default()
         }
     }

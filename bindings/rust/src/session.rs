@@ -1,3 +1,4 @@
+use crate::callbacks::{free, Handle};
 use crate::cancel::Cancels;
 use crate::error::call;
 use crate::info::{Event, SessionInfo};
@@ -51,9 +52,12 @@ unsafe impl Send for Session {}
 impl Drop for Session {
     fn drop(&mut self) {
         self.cancels.forget_session();
-        // SAFETY: the session is ours, and no cancel handle reaches it any more.
-        unsafe { (self.functions().inlay_session_free)(self.session) }
-        self.engine.queue().wake();
+        let (session, engine) = (Handle(self.session), self.engine.clone());
+        free(move || {
+            // SAFETY: the session is ours, and no cancel handle reaches it any more.
+            unsafe { (engine.functions().inlay_session_free)(session.get()) }
+            engine.waiting().wake();
+        });
     }
 }
 

@@ -185,7 +185,7 @@ impl Engine {
 }
 
 /// The parameters of a conversation; the template must live as long.
-fn chat_params(template: Option<&str>, end: ChatEnd) -> raw::inlay_chat_params {
+pub(crate) fn chat_params(template: Option<&str>, end: ChatEnd) -> raw::inlay_chat_params {
     raw::inlay_chat_params {
         flags: match end {
             ChatEnd::Conversation => 0,

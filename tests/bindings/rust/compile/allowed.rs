@@ -1,8 +1,12 @@
 // expect: nothing
-use inlay::{decode_step, CancelHandle, Engine, Error, Generation, LoadOptions, OwnedGeneration, Session};
+use inlay::{
+    decode_step, Answer, CancelHandle, Engine, Error, Generation, LoadOptions, OwnedGeneration, Queue, RequestEvents, Session,
+    WholeAnswer,
+};
 use std::ops::ControlFlow;
 
 fn any_thread<T: Send + Sync + Clone>() {}
+fn shared_for_ever<T: Send + Sync + 'static>() {}
 fn sent<T: Send>() {}
 fn sent_for_ever<T: Send + 'static>() {}
 fn an_error<T: std::error::Error + Send + Sync + 'static>() {}
@@ -10,9 +14,13 @@ fn an_error<T: std::error::Error + Send + Sync + 'static>() {}
 pub fn classes() {
     any_thread::<Engine>();
     any_thread::<CancelHandle>();
+    shared_for_ever::<Queue>();
+    shared_for_ever::<RequestEvents>();
     sent::<Session>();
     sent::<Generation<'_>>();
     sent_for_ever::<OwnedGeneration>();
+    sent_for_ever::<Answer>();
+    sent_for_ever::<WholeAnswer>();
     an_error::<Error>();
 }
 
