@@ -52,7 +52,7 @@ def param_type(api: Api, p: Param) -> str:
 
 
 def field_type(api: Api, f: Field) -> str:
-    return base(api, f.type) + ("*" if f.pointer else "")
+    return base(api, f.type) + ("*" if f.pointer and not api.is_handle(f.type) else "")
 
 
 def is_struct_array(api: Api, f: Field) -> bool:

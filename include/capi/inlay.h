@@ -939,7 +939,7 @@ typedef struct inlay_request_event {
   // Where this event's text begins in the call's text. [bytes]
   size_t text;
   // Its length: whole characters, not ended by a zero. What may begin a stop string is held back until that is clear.
-  // With END and reason ERROR it is the error's message. [bytes]
+  // With END and reason ERROR it is the error's message, cut to the room that the call has. [bytes]
   size_t text_bytes;
   // With END: why. Else NONE.
   inlay_finish_reason finish_reason;

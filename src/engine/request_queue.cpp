@@ -123,8 +123,9 @@ bool RequestQueue::take_news(Request& request, const EventRoom& room, size_t& n_
   const bool ends = news.tokens.empty() && news.text.empty();
   event = {.request = request.id, .user = request.user, .is_end = ends, .first_token = n_tokens, .text = n_text};
   if (ends) {
-    event.end = news.end;
     const std::string_view message = news.end.status.message;
+    if (message.size() > room.text.size() - n_text && n_text > 0) return false;  // the next call has more room
+    event.end = news.end;
     event.n_text = whole_characters(message, room.text.size() - n_text);
     std::memcpy(room.text.data() + n_text, message.data(), event.n_text);
   } else {

@@ -89,6 +89,14 @@ class Library:
             return self.call("inlay_profile_step", self.engine, params)
         if name == "inlay_convert_params":
             return self.call("inlay_convert", b"no/such", self.size(7), b"no/such.gguf", self.size(12), params)
+        if name == "inlay_constraint_params":
+            made = ctypes.c_void_p()
+            kind = next(f for f in API.struct(name).fields if f.name == "kind")
+            params = bytearray(params)
+            struct.pack_into("i", params, kind.offset, 4 if values.get("n_choices") else 1)  # CHOICES, ANY_JSON
+            outcome = self.call("inlay_constraint_create", self.engine, bytes(params), ctypes.byref(made))
+            self.c.inlay_constraint_free(made)
+            return outcome
         if name == "inlay_queue_params":
             made = ctypes.c_void_p()
             outcome = self.call("inlay_queue_create", self.engine, params, ctypes.byref(made))

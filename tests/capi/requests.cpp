@@ -149,7 +149,9 @@ TEST(Requests, AForkedChildIsToldAndWaitsForNothing) {
 TEST(Requests, QueuesOutliveTheirEngine) {
   EnginePtr engine = small_engine();
   give_thread(engine);
-  const QueuePtr queue = new_queue(engine), other = new_queue(engine);
+  inlay_queue_params params = sized<inlay_queue_params>();
+  params.unread_tokens = 3;  // so that it cannot end before
+  const QueuePtr queue = new_queue(engine, &params), other = new_queue(engine);
   const inlay_session_params session = up_to(200);
   const uint64_t id = submit(queue, request_of(kPlain, &session));
   const SessionPtr keeps = new_session(engine);

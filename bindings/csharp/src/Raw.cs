@@ -890,7 +890,7 @@ namespace Inlay.Raw
         /// <summary>What each generation may write, from its first drawn token on. The session shares it: the handle may be
         /// freed. Of the same engine; refused with IGNORE_END_OF_GENERATION, since the constraint says where a text ends.
         /// [default NULL: anything may be written]</summary>
-        public IntPtr* constraint;
+        public IntPtr constraint;
     }
 
     /// <summary>Where a session stands.</summary>
@@ -1226,7 +1226,8 @@ namespace Inlay.Raw
         /// <summary>Where this event's text begins in the call's text. [bytes]</summary>
         public UIntPtr text;
         /// <summary>Its length: whole characters, not ended by a zero. What may begin a stop string is held back until that
-        /// is clear. With END and reason ERROR it is the error's message. [bytes]</summary>
+        /// is clear. With END and reason ERROR it is the error's message, cut to the room that the call has.
+        /// [bytes]</summary>
         public UIntPtr text_bytes;
         /// <summary>With END: why. Else NONE.</summary>
         public FinishReason finish_reason;

@@ -1870,7 +1870,7 @@ type RequestEvent struct {
 	// Where this event's text begins in the call's text. [bytes]
 	Text uintptr
 	// Its length: whole characters, not ended by a zero. What may begin a stop string is held back until that is
-	// clear. With END and reason ERROR it is the error's message. [bytes]
+	// clear. With END and reason ERROR it is the error's message, cut to the room that the call has. [bytes]
 	TextBytes uintptr
 	// With END: why. Else NONE.
 	FinishReason FinishReason

@@ -1341,7 +1341,7 @@ pub struct inlay_request_event {
     /// Where this event's text begins in the call's text. (bytes)
     pub text: usize,
     /// Its length: whole characters, not ended by a zero. What may begin a stop string is held back until that is
-    /// clear. With END and reason ERROR it is the error's message. (bytes)
+    /// clear. With END and reason ERROR it is the error's message, cut to the room that the call has. (bytes)
     pub text_bytes: usize,
     /// With END: why. Else NONE.
     pub finish_reason: inlay_finish_reason,
