@@ -36,6 +36,7 @@ SAID = {
     ("inlay_free", "C#"): "`Engine.Dispose`",
     ("inlay_session_free", "Rust"): "`Drop` of `Session`",
     ("inlay_session_free", "Go"): "`Session.Close`",
+    ("inlay_queue_free", "Go"): "`Queue.Close`",
     ("inlay_session_free", "C#"): "`Session.Dispose`",
     ("inlay_session_create", "Rust"): "`Engine::session`",
     ("inlay_engine_get_info", "Go"): "`Engine.Info`, read at the load",

@@ -63,7 +63,7 @@ class Library:
         struct.pack_into("I", out, 0, described.size)
         for f in described.fields:
             if f.name in values:
-                struct.pack_into({"i32": "i", "f32": "f", "size": "N"}[f.type], out, f.offset, values[f.name])
+                struct.pack_into({"i32": "i", "f32": "f", "size": "N", "u64": "Q"}[f.type], out, f.offset, values[f.name])
             if f.length in values:
                 struct.pack_into("N", out, f.offset, ctypes.addressof(ROOM))
         return bytes(out)
@@ -85,20 +85,44 @@ class Library:
             return self.call("inlay_profile_step", self.engine, params)
         if name == "inlay_convert_params":
             return self.call("inlay_convert", b"no/such", self.size(7), b"no/such.gguf", self.size(12), params)
+        if name in ("inlay_queue_params", "inlay_request"):
+            return self.give_request(params if name == "inlay_queue_params" else None, values if name == "inlay_request" else {})
+        if name == "inlay_run_params":
+            return self.call("inlay_run", self.engine, params, self.raw("inlay_run_info", {}))
+        if name == "inlay_thread_params":
+            # Both are set or neither, and the period is no shorter.
+            pair = {"busy_us": {"period_us": values.get("busy_us")}, "period_us": {"busy_us": min(1, values.get("period_us", 0))}}
+            outcome = self.call("inlay_engine_set_thread", self.engine, self.raw(name, values | pair.get(next(iter(values)), {})))
+            self.expect_ok("inlay_engine_set_thread", self.engine, None)
+            return outcome
         tokens, top = (ctypes.c_int32 * 2)(1, 2), ctypes.create_string_buffer(40 * API.struct("inlay_token_logprob").size)
         scores = ctypes.create_string_buffer(2 * API.struct("inlay_token_score").size)
         return self.call("inlay_score", self.engine, None, tokens, self.size(2), (ctypes.c_int32 * 1)(2), self.size(1), params, scores,
                          self.size(API.struct("inlay_token_score").size), top, self.size(40))
 
+    def give_request(self, queue_params, values):
+        """What the library says of a queue, and of a request that is given to it; without a prompt among the values it has tokens."""
+        queue, number = ctypes.c_void_p(), ctypes.c_uint64()
+        outcome = self.call("inlay_queue_create", self.engine, queue_params, ctypes.byref(queue))
+        if outcome[0] == OK:
+            prompt = {} if set(values) & {"n_tokens", "text_len", "conversation_len"} else {"n_tokens": 1}
+            outcome = self.call("inlay_submit", queue, self.raw("inlay_request", prompt | values), ctypes.byref(number))
+        self.c.inlay_queue_free(queue)
+        return outcome
+
 
 def inside(name, f):
     low, high = f.limits()
     ends = EVERY_NUMBER if low is None else [low, *([high] if high is not None and (name, f.name) not in TAKES_LONG else [])]
+    if ends is EVERY_NUMBER and f.type == "u64":
+        return [0, 2**64 - 1]
     return [int(v) if f.type != "f32" else v for v in ends]
 
 
 def outside(f):
     low, high = f.limits()
+    if f.type == "u64":
+        return []  # Nothing is below 0, and no field has an upper end.
     if f.type == "f32":
         beyond = [] if low is None else [low - 0.01, *([high + 0.01] if high is not None else [])]
         # Zero stands for the default, which a range may leave out.
@@ -139,12 +163,14 @@ def table(text, pattern):
 def go_docs():
     text = "\n".join(p.read_text(encoding="utf-8") for p in sorted((ROOT / "bindings/go").glob("*.go")))
     for name, c in {"LoadOptions": "load", "Sampler": "sampler", "SessionOptions": "session", "ProfileOptions": "profile", "ConvertOptions": "convert",
-                    "ScoreOptions": "score"}.items():
+                    "ScoreOptions": "score", "QueueOptions": "queue", "Request": "request", "RunOptions": "run", "ThreadOptions": "thread"}.items():
         body = re.search(rf"type {name} struct \{{(.*?)\n\}}", text, re.S)[1]
         names = table(text, rf"var ({c}Names) = fieldNames\{{(.*?)\}}\n")[f"{c}Names"]
-        docs = dict((field, normal(doc)) for doc, field in re.findall(r"((?:\t//[^\n]*\n)+)\t(\w+) ", body))
+        # A length has no sign: of one without an upper end there is nothing to say.
+        docs = {field: normal(doc) + (" 0 or more" if name == "Request" and kind in ("[]int32", "string") else "")
+                for doc, field, kind in re.findall(r"((?:\t//[^\n]*\n)+)\t(\w+) +(\S+)", body)}
         for field, go in names.items():
-            yield f"inlay_{c}_params", field, docs.get(go, "")
+            yield "inlay_request" if c == "request" else f"inlay_{c}_params", field, docs.get(go, "")
 
 
 def csharp_docs():

@@ -369,6 +369,8 @@ const (
 	LoadTakePagesLater LoadFlags = 8
 
 	LoadExactActivations LoadFlags = 16
+
+	LoadNoPrefixCache LoadFlags = 32
 )
 
 type WeightDtype int32
