@@ -29,7 +29,6 @@ type QueueOptions struct {
 type Queue struct {
 	engine *Engine // so that the garbage collector closes it no sooner than the queue
 	shared *sharedQueue
-	once   sync.Once
 }
 
 // sharedQueue is a queue's C handle with all that calls and the thread of wake-ups need of it.
@@ -39,6 +38,7 @@ type sharedQueue struct {
 	wake   raw.Wake
 	number uint64 // among the process's queues
 	users  users
+	once   sync.Once
 	closed atomic.Bool
 	gone   chan struct{} // closed with the queue
 	news   changes       // there may be something to poll, or nothing may come any more
@@ -99,14 +99,18 @@ func (e *Engine) NewQueue(options *QueueOptions) (*Queue, error) {
 // Close cancels the queue's requests, of which nothing is told any more, and frees it. Calls that wait for it end with an error
 // that matches ErrClosed.
 func (q *Queue) Close() error {
-	q.once.Do(func() {
-		runtime.SetFinalizer(q, nil)
-		q.shared.closed.Store(true)
-		close(q.shared.gone)
-		q.shared.engine.requests.remove(q.shared)
-		q.shared.leave()
-	})
+	runtime.SetFinalizer(q, nil)
+	q.shared.close()
 	return nil
+}
+
+func (s *sharedQueue) close() {
+	s.once.Do(func() {
+		s.closed.Store(true)
+		close(s.gone)
+		s.engine.requests.remove(s)
+		s.leave()
+	})
 }
 
 // join makes the queue outlive a call, which must leave it afterwards.
@@ -229,7 +233,7 @@ func (q *Queue) Cancel(id RequestID) {
 
 // Wait waits until there is something to poll. When the context ends it returns an error that matches StatusCancelled and the
 // context's error; when the queue is closed, or its engine and all was polled, one that matches ErrClosed. Where nobody computes,
-// so that nothing would come, the error matches StatusInvalidState.
+// because the engine has no thread and Run was never called, the error matches StatusInvalidState.
 func (q *Queue) Wait(ctx context.Context) error {
 	const op = "wait"
 	s, err := q.join(op)

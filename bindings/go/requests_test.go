@@ -775,7 +775,8 @@ func TestQueuesAreFreed(t *testing.T) {
 	waitUntil("queues of other tests", func() bool { return queues() == 0 })
 	goroutines := runtime.NumGoroutine()
 	engine.Run(background, RunOptions{})
-	for i := 0; i < 5; i++ {
+	kept := make([]*Queue, 5)
+	for i := range kept {
 		queue, err := engine.NewQueue(&QueueOptions{Wake: func() {}})
 		if err != nil {
 			t.Fatal(err)
@@ -784,10 +785,15 @@ func TestQueuesAreFreed(t *testing.T) {
 		ctx, cancel := context.WithTimeout(background, time.Millisecond)
 		wantStatus(t, queue.Wait(ctx), StatusCancelled)
 		cancel()
+		kept[i] = queue
 	}
-	if queues() != 5 {
+	runtime.GC()
+	time.Sleep(time.Millisecond)
+	if queues() != len(kept) {
 		t.Errorf("%d queues", queues())
 	}
+	runtime.KeepAlive(kept)
+	kept = nil
 	waitUntil("the queues are not freed", func() bool { return queues() == 0 })
 	waitUntil("goroutines are left", func() bool { return runtime.NumGoroutine() <= goroutines })
 	if info, err := engine.Run(background, RunOptions{}); err != nil || info.NRequests != 0 {
