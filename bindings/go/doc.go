@@ -34,7 +34,8 @@
 // # Requests
 //
 // Beside sessions, which the program steps, an engine takes requests: a Queue is where they are submitted and where what became of
-// them is collected. Engine.SetThread gives the engine a thread that computes them, or the program calls Engine.Run.
+// them is collected; Engine.Ask returns the Answer to a single one. Engine.SetThread gives the engine a thread that computes them,
+// or the program calls Engine.Run.
 //
 // # Errors
 //

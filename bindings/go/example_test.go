@@ -40,6 +40,32 @@ func Example() {
 	}
 }
 
+// The answer to a request, piece by piece.
+func ExampleEngine_Ask() {
+	ctx := context.Background()
+	engine, err := inlay.Load(ctx, os.Getenv("INLAY_TEST_MODEL"), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer engine.Close()
+	if err := engine.SetThread(&inlay.ThreadOptions{}); err != nil { // once
+		log.Fatal(err)
+	}
+	answer, err := engine.Ask(ctx, &inlay.Request{Text: "Once upon a time", Session: inlay.SessionOptions{MaxTokens: 20}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	text := ""
+	for event := range answer.Channel() {
+		text += event.Text
+	}
+	if err := answer.Err(); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(text) > 20, answer.Finish(), answer.End().GeneratedTokens)
+	// Output: true MAX_TOKENS 20
+}
+
 // Two requests, which the engine's own thread computes together.
 func ExampleQueue() {
 	ctx := context.Background()
