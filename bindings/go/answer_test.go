@@ -49,7 +49,11 @@ func TestAnswersAreWhatSessionsWrite(t *testing.T) {
 				return err
 			},
 			"channel": func(a *Answer, heard func(RequestEvent)) error {
+				var kept []RequestEvent // Each has tokens of its own.
 				for event := range a.Channel() {
+					kept = append(kept, event)
+				}
+				for _, event := range kept {
 					heard(event)
 				}
 				return a.Err()
@@ -129,6 +133,32 @@ func TestContextOfAnAnswer(t *testing.T) {
 				t.Fatal(name + ": the requests go on")
 			}
 		}
+	}
+}
+
+// The context's end is seen where nobody reads.
+func TestContextOfAnAnswerThatNobodyReads(t *testing.T) {
+	engine := engineWith(t, nil)
+	if _, err := engine.Run(background, RunOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(background)
+	defer cancel()
+	answer := ask(t, ctx, engine, Request{Text: "Once", Session: upTo(450)}) // It would rest.
+	for i := 0; ; i++ {
+		info, err := engine.Run(background, RunOptions{Budget: time.Microsecond, Flags: RunOneStep})
+		if err != nil || i > 0 && info.NRequests > 1 || i > 5000 {
+			t.Fatalf("%+v %v", info, err)
+		}
+		if info.NRequests == 0 {
+			break
+		}
+		cancel()
+		time.Sleep(time.Millisecond)
+	}
+	_, err := answer.Next()
+	if e := wantStatus(t, err, StatusCancelled); !errors.Is(e, context.Canceled) {
+		t.Error(e)
 	}
 }
 

@@ -18,8 +18,9 @@ type QueueOptions struct {
 	// UnreadTokens is of how many tokens that nobody has polled a request rests until some are, by default 256. It loses
 	// nothing, and holds no other up. Range: 0 to 1048576.
 	UnreadTokens int
-	// Wake is called when there comes something to poll, on a goroutine of its own: it may call anything. Where the queue is
-	// reachable from it, the queue must be closed: the garbage collector does not find it then.
+	// Wake is called when there comes something to poll, on a goroutine of its own: it may call anything, and a call may be under
+	// way still when Close returns. Where the queue is reachable from it, the queue must be closed: the garbage collector does
+	// not find it then.
 	Wake func()
 }
 
@@ -291,7 +292,9 @@ func (s *sharedQueue) callWake(wake func()) {
 	for {
 		select {
 		case <-s.calls:
-			wake()
+			if !s.closed.Load() {
+				wake()
+			}
 		case <-s.gone:
 			return
 		}

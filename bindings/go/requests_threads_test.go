@@ -59,6 +59,47 @@ func TestEngineClosedWhileWaiting(t *testing.T) {
 	}
 }
 
+// A request that comes beside the engine's Close ends, too.
+func TestSubmitBesideTheEnginesClose(t *testing.T) {
+	engine := engineWith(t, nil)
+	queue := queueOf(t, engine, nil)
+	sessionOf(t, engine, nil) // The handle stays.
+	engine.Close()
+	var memory memoryInC
+	defer memory.release()
+	params, err := (&Request{Text: "Once"}).inC("submit", &memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := queue.shared.submit("submit", params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := collect(t, queue, 1)[id]; got == nil || got.end.Finish != FinishCancelled {
+		t.Errorf("%+v", got)
+	}
+	wantClosed(t, queue.Wait(background))
+}
+
+// An end may be polled before its Submit has returned.
+func TestEndsThatComeEarly(t *testing.T) {
+	s := &sharedQueue{engine: &sharedEngine{}, live: map[RequestID]struct{}{}, submits: 2}
+	s.engine.closed.Store(true)
+	s.submitted(7)
+	s.ended(8)
+	if s.isOver() || len(s.live) != 1 {
+		t.Error(s.live, s.early)
+	}
+	s.submitted(8)
+	if s.isOver() || len(s.early) != 0 {
+		t.Error(s.live, s.early)
+	}
+	s.ended(7)
+	if !s.isOver() || len(s.early) != 0 {
+		t.Error(s.live, s.early)
+	}
+}
+
 // Goroutines submit, collect, cancel and close at random, while others close the engine: every accepted request that somebody
 // collects for has one end, and no call does anything but its work or say that something is closed.
 func TestRequestsOfManyGoroutines(t *testing.T) {
