@@ -118,6 +118,16 @@ class Library:
         return self.call("inlay_score", self.engine, None, tokens, self.size(2), (ctypes.c_int32 * 1)(2), self.size(1), params, scores,
                          self.size(API.struct("inlay_token_score").size), top, self.size(40))
 
+    def give_request(self, queue_params, values):
+        """What the library says of a queue, and of a request that is given to it; without a prompt among the values it has tokens."""
+        queue, number = ctypes.c_void_p(), ctypes.c_uint64()
+        outcome = self.call("inlay_queue_create", self.engine, queue_params, ctypes.byref(queue))
+        if outcome[0] == OK:
+            prompt = {} if set(values) & {"n_tokens", "text_len", "conversation_len"} else {"n_tokens": 1}
+            outcome = self.call("inlay_submit", queue, self.raw("inlay_request", prompt | values), ctypes.byref(number))
+        self.c.inlay_queue_free(queue)
+        return outcome
+
 
 def inside(name, f):
     low, high = f.limits()
@@ -127,6 +137,8 @@ def inside(name, f):
 
 def outside(f):
     low, high = f.limits()
+    if f.type == "u64":
+        return []  # Nothing is below 0, and no field has an upper end.
     if f.type == "f32":
         beyond = [] if low is None else [low - 0.01, *([high + 0.01] if high is not None else [])]
         # Zero stands for the default, which a range may leave out.
@@ -171,12 +183,14 @@ def table(text, pattern):
 def go_docs():
     text = "\n".join(p.read_text(encoding="utf-8") for p in sorted((ROOT / "bindings/go").glob("*.go")))
     for name, c in {"LoadOptions": "load", "Sampler": "sampler", "SessionOptions": "session", "ProfileOptions": "profile", "ConvertOptions": "convert",
-                    "ScoreOptions": "score"}.items():
+                    "ScoreOptions": "score", "QueueOptions": "queue", "Request": "request", "RunOptions": "run", "ThreadOptions": "thread"}.items():
         body = re.search(rf"type {name} struct \{{(.*?)\n\}}", text, re.S)[1]
         names = table(text, rf"var ({c}Names) = fieldNames\{{(.*?)\}}\n")[f"{c}Names"]
-        docs = dict((field, normal(doc)) for doc, field in re.findall(r"((?:\t//[^\n]*\n)+)\t(\w+) ", body))
+        # A length has no sign: of one without an upper end there is nothing to say.
+        docs = {field: normal(doc) + (" 0 or more" if name == "Request" and kind in ("[]int32", "string") else "")
+                for doc, field, kind in re.findall(r"((?:\t//[^\n]*\n)+)\t(\w+) +(\S+)", body)}
         for field, go in names.items():
-            yield f"inlay_{c}_params", field, docs.get(go, "")
+            yield "inlay_request" if c == "request" else f"inlay_{c}_params", field, docs.get(go, "")
 
 
 def csharp_docs():
