@@ -118,16 +118,6 @@ class Library:
         return self.call("inlay_score", self.engine, None, tokens, self.size(2), (ctypes.c_int32 * 1)(2), self.size(1), params, scores,
                          self.size(API.struct("inlay_token_score").size), top, self.size(40))
 
-    def give_request(self, queue_params, values):
-        """What the library says of a queue, and of a request that is given to it; without a prompt among the values it has tokens."""
-        queue, number = ctypes.c_void_p(), ctypes.c_uint64()
-        outcome = self.call("inlay_queue_create", self.engine, queue_params, ctypes.byref(queue))
-        if outcome[0] == OK:
-            prompt = {} if set(values) & {"n_tokens", "text_len", "conversation_len"} else {"n_tokens": 1}
-            outcome = self.call("inlay_submit", queue, self.raw("inlay_request", prompt | values), ctypes.byref(number))
-        self.c.inlay_queue_free(queue)
-        return outcome
-
 
 def inside(name, f):
     low, high = f.limits()
