@@ -19,6 +19,11 @@ bool is_object_text(std::string_view text) {
 
 }  // namespace
 
+std::string arguments_of_literal(const std::string& literal) {
+  const std::string text = text_of_literal(literal);
+  return is_object_text(text) ? std::string(without_blanks(text)) : literal;
+}
+
 void ChatParser::begin_calls_object() {
   state_ = State::call_json;
   place_ = Place::object;
@@ -157,9 +162,7 @@ bool ChatParser::end_value() {
     if (id_.size() > kMaxNameBytes) return false;
     if (committed_ && !id_.empty()) emit(Kind::call_id, id_);
   } else if (member_ == Member::held_arguments) {
-    arguments_ = value_;
-    const std::string text = value_[0] == '"' ? text_of_literal(value_) : std::string();
-    if (is_object_text(text)) arguments_ = without_blanks(text);
+    arguments_ = value_[0] == '"' ? arguments_of_literal(value_) : value_;
     if (!name_.empty()) return commit_json(arguments_);
   }
   return true;

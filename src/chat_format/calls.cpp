@@ -165,53 +165,50 @@ void ChatParser::fail() {
 bool ChatParser::step_arguments_begin() {
   if (!skip_blanks()) return state_ != State::arguments_begin;
   char c = 0;
-  if (peek(c) != Next::character) return fail(), true;
   JsonScanner first;
-  if (first.feed(c) == JsonScanner::Step::bad) return fail(), true;
-  commit(name_);
+  if (peek(c) != Next::character || first.feed(c) == JsonScanner::Step::bad) return fail(), true;
   scanner_ = {};
+  arguments_.clear();
   state_ = State::arguments;
+  in_literal_ = c == '"';
+  if (!in_literal_) commit(name_);
   return true;
 }
 
-// JSON as it is written, one value.
+// One value. JSON goes on as it is written, but for a string: its text may be the arguments.
 bool ChatParser::step_arguments() {
   for (;;) {
     char c = 0;
     const Next next = peek(c);
     if (next == Next::wait) return false;
-    if (next == Next::marker) {
-      if (!scanner_.in_string()) return end_number() || (fail(), true);
-      const std::string letters = escaped(in_.mark()->text);
-      for (const char letter : letters) scanner_.feed(letter);
-      emit(Kind::arguments, letters);
-      in_.skip_mark();
-      continue;
-    }
-    if (scanner_.in_string() && static_cast<unsigned char>(c) < 0x20) {
-      emit(Kind::arguments, escaped({&c, 1}));
-      malformed_ = true;
-      in_.skip(1);
-      continue;
-    }
-    const JsonScanner::Step step = scanner_.feed(c);
+    const bool is_mark = next == Next::marker, in_string = scanner_.in_string();
+    if ((is_mark && !in_string) || held_.size() >= kMaxHeldBytes) return end_arguments(scanner_.may_end()), true;
+    std::string text(1, c);
+    if (is_mark || (in_string && static_cast<unsigned char>(c) < 0x20)) text = escaped(is_mark ? std::string_view(in_.mark()->text) : text);
+    malformed_ = malformed_ || (!is_mark && text.size() > 1);
+    JsonScanner::Step step{};
+    for (const char letter : text) step = scanner_.feed(letter);
     if (step == JsonScanner::Step::bad) return fail(), true;
-    if (step != JsonScanner::Step::done_before) {
-      emit(Kind::arguments, {&c, 1});
-      in_.skip(1);
+    if (step == JsonScanner::Step::done_before) return end_arguments(true), true;
+    if (in_literal_) {
+      hold(text);
+      arguments_ += text;
+    } else {
+      emit(Kind::arguments, text);
     }
-    if (step == JsonScanner::Step::more) continue;
-    n_matched_ = 0;
-    state_ = State::call_end;
-    return true;
+    is_mark ? in_.skip_mark() : in_.skip(1);
+    if (step == JsonScanner::Step::done) return end_arguments(true), true;
   }
 }
 
-bool ChatParser::end_number() {
-  if (!scanner_.may_end()) return false;
+void ChatParser::end_arguments(bool whole) {
+  if (!whole) return fail();
+  if (in_literal_) {
+    commit(name_);
+    emit(Kind::arguments, arguments_of_literal(arguments_));
+  }
   n_matched_ = 0;
   state_ = State::call_end;
-  return true;
 }
 
 // The markers behind the arguments.

@@ -150,12 +150,11 @@ bool ChatParser::step_channel_arguments() {
   const bool is_character = peek(c) == Next::character;
   JsonScanner first;
   if (is_tool_ && (!is_character || first.feed(c) == JsonScanner::Step::bad)) return fail(), true;
-  commit(name_);
   if (is_tool_ || (is_character && c == '{')) {
-    scanner_ = {};
-    state_ = State::arguments;
+    state_ = State::arguments_begin;
     return true;
   }
+  commit(name_);
   emit(Kind::arguments, "\"");
   state_ = State::channel_string;
   return true;

@@ -106,7 +106,7 @@ class ChatParser {
   bool end_word(const Marker& marker);
   bool step_arguments_begin();
   bool step_arguments();
-  bool end_number();
+  void end_arguments(bool whole);
   bool step_call_end();
   bool step_between();
   void commit(std::string_view name);
@@ -174,7 +174,7 @@ class ChatParser {
   // A call's object.
   Place place_ = Place::object;
   Member member_ = Member::other;
-  bool in_list_ = false, has_arguments_ = false;
+  bool in_list_ = false, has_arguments_ = false, in_literal_ = false;
   std::string key_, value_, arguments_;
 
   // A call with tags.
@@ -194,6 +194,9 @@ class ChatParser {
 
 // As it stands in a JSON string, without the quotes.
 std::string escaped(std::string_view text);
+
+// The arguments that a JSON string stands for: its text if that is an object, as some templates write them, and else the string.
+std::string arguments_of_literal(const std::string& literal);
 
 // A whole message.
 struct ChatCall {
