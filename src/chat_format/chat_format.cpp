@@ -8,7 +8,7 @@
 namespace inlay {
 namespace {
 
-constexpr size_t kMaxMarkerBytes = 256, kMaxListed = 32;
+constexpr size_t kMaxMarkerBytes = 256, kMaxListed = 32;  // a marker is shorter than the window of MarkedText::find
 constexpr JsonLimits kFormatLimits{.max_bytes = 1u << 20, .max_depth = 8};
 
 // Reads the members of one object, and names those that nobody asked for.

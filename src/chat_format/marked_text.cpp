@@ -3,18 +3,30 @@
 #include <algorithm>
 
 namespace inlay {
+namespace {
+
+// What one search looks at, longer than any marker: a text full of markers that lead nowhere is searched in linear time.
+constexpr size_t kWindow = 512;
+
+}  // namespace
 
 void MarkedText::append(std::string_view text) {
-  if (at_ > text_.size() / 2) {
-    text_.erase(0, at_);
-    marks_.erase(marks_.begin(), marks_.begin() + static_cast<ptrdiff_t>(first_));
-    for (Mark& mark : marks_) mark.at -= at_;
-    at_ = first_ = 0;
-  }
+  drop_taken();
   text_ += text;
 }
 
-void MarkedText::append_mark(const Marker* marker) { marks_.push_back({text_.size(), marker}); }
+void MarkedText::append_mark(const Marker* marker) {
+  drop_taken();
+  marks_.push_back({text_.size(), marker});
+}
+
+void MarkedText::drop_taken() {
+  if (at_ + first_ <= (text_.size() + marks_.size()) / 2) return;
+  text_.erase(0, at_);
+  marks_.erase(marks_.begin(), marks_.begin() + static_cast<ptrdiff_t>(first_));
+  for (Mark& mark : marks_) mark.at -= at_;
+  at_ = first_ = 0;
+}
 
 void MarkedText::clear() {
   text_.clear();
@@ -47,18 +59,20 @@ void MarkedText::skip(const Marker& marker) {
 }
 
 MarkedText::Place MarkedText::find(std::span<const Marker* const> markers) const {
-  const std::string_view text = run();
+  const bool cut = run().size() > kWindow;
+  const std::string_view text = run().substr(0, kWindow);
   Place first{text.size(), nullptr};
   for (const Marker* marker : markers) {
     if (marker->is_token || marker->empty()) continue;
     const std::string_view sought = marker->text;
     size_t at = text.substr(0, std::min(text.size(), first.at + sought.size() - 1)).find(sought);
     const bool whole = at != text.npos;
-    if (!whole && !closed()) {  // a begin of it at the end of the text
+    if (!whole && (cut || !closed())) {  // a begin of it at the end of the text
       at = text.size() - std::min(text.size(), sought.size() - 1);
       while (at < text.size() && !sought.starts_with(text.substr(at))) ++at;
     }
-    if (at < first.at) first = {at, whole ? marker : nullptr};
+    if (at < first.at) first = {at, nullptr};
+    if (at == 0 && whole) return {0, marker};
   }
   return first;
 }

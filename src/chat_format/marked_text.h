@@ -37,7 +37,7 @@ class MarkedText {
   Match front(const Marker& marker) const;
   void skip(const Marker& marker);  // that is in front
 
-  // How far run() is certainly before all of `markers` that are no tokens. There one of them begins: `marker`, null if that is not certain.
+  // How far run() is certainly before all of `markers` that are no tokens, as far as it looks; 0 if one begins here, `marker`, or may begin here, null.
   struct Place {
     size_t at;
     const Marker* marker;
@@ -56,11 +56,9 @@ class MarkedText {
         skip_mark();
       }
       const Place place = find(markers);
-      if (place.at > 0) {
-        sink(run().substr(0, place.at));
-        skip(place.at);
-      }
-      if (place.marker || !at_mark()) return place.marker;
+      if (place.at == 0) return place.marker;
+      sink(run().substr(0, place.at));
+      skip(place.at);
     }
   }
 
@@ -69,6 +67,8 @@ class MarkedText {
     size_t at;
     const Marker* marker;
   };
+  void drop_taken();
+
   std::string text_;
   size_t at_ = 0;
   std::vector<Mark> marks_;

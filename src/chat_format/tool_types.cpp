@@ -104,6 +104,7 @@ Result<ToolTypes> ToolTypes::read(std::string json) {
   ToolTypes out;
   if (json.empty()) return out;
   INLAY_ASSIGN(const JsonDocument document, JsonDocument::parse(std::move(json), "tools", kToolLimits));
+  if (document.root().is_null()) return out;
   INLAY_ASSIGN(const JsonElements tools, document.root().as_array());
   for (const JsonValue tool : tools) {
     const JsonValue function = tool.find("function").value_or(tool);

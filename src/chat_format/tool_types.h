@@ -17,7 +17,7 @@ enum ValueType : uint8_t { kStringType = 1, kNumberType = 2, kBooleanType = 4, k
 class ToolTypes {
  public:
   // An array of tools as chat templates take them: {"type": "function", "function": {"name", "parameters": JSON Schema}}, or the inner object
-  // alone. An empty text has no tools. Errors name the place.
+  // alone. An empty text and null have no tools. Errors name the place.
   static Result<ToolTypes> read(std::string json);
 
   bool empty() const { return tools_.empty(); }
