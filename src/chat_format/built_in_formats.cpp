@@ -34,7 +34,7 @@ constexpr BuiltIn kFormats[] = {
   "name": "qwen3-coder",
   "reasoning": {"begin": "<think>", "end": "</think>"},
   "calls": {
-    "written": "tagged", "begin": ["<tool_call>", "<function="], "end": ["</function>", "</tool_call>"],
+    "written": "tagged", "bare": true, "begin": ["<tool_call>", "<function="], "end": ["</function>", "</tool_call>"],
     "arguments_begin": ">", "parameter_begin": "<parameter=", "parameter_name_end": ">", "value_end": "</parameter>", "value_lines": true
   },
   "template_has": ["<tool_call>", "<function=", "<parameter="]

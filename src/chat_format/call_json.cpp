@@ -170,7 +170,7 @@ bool ChatParser::end_value() {
 
 // The object has a name. `arguments`: how they begin, or all of them if they were held back.
 bool ChatParser::commit_json(std::string_view arguments) {
-  if (bare_ && (arguments[0] != '{' || (tools_ && !tools_->empty() && !tools_->has(name_)))) return false;
+  if (bare_ && (arguments[0] != '{' || !may_be_bare())) return false;
   commit(name_);
   if (member_ != Member::arguments) emit(Kind::arguments, arguments);
   return true;

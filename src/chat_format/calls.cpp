@@ -12,22 +12,19 @@ bool may_be_in_name(char c) {
 
 }  // namespace
 
-// `marker` is in front: that of a section or a call; null for a call without one.
+// `marker` is in front: that of a section, or the first or second of a call; null for a call without one.
 void ChatParser::begin_call(const Marker* marker) {
   held_ += std::exchange(pending_, {});
-  bare_ = marker == nullptr;
+  bare_ = marker == nullptr || marker == &second_of_call_;
   n_matched_ = 0;
   name_.clear();
   id_.clear();
   state_ = State::call_begin;
-  if (bare_) {
-    after_begin();
-    return;
-  }
+  if (!marker) return after_begin();
   in_.skip(*marker);
   hold(marker->text);
-  if (marker == &first_of_call_) {
-    n_matched_ = 1;
+  if (marker == &first_of_call_ || bare_) {
+    n_matched_ = bare_ ? 2 : 1;
   } else {
     in_section_ = true;
     state_ = State::between;
@@ -114,7 +111,7 @@ bool ChatParser::end_word(const Marker& marker) {
   } else if (name_.empty()) {
     return fail(), true;
   }
-  const bool in_tags = &marker == &calls.parameter_begin || &marker == &calls.end[0];
+  const bool in_tags = word_ == Word::name && calls.arguments_begin.empty();  // the marker is of what comes next
   if (!in_tags) {
     in_.skip(marker);
     hold(marker.text);
@@ -129,6 +126,9 @@ bool ChatParser::end_word(const Marker& marker) {
     state_ = State::arguments_begin;
   return true;
 }
+
+// Without its first marker a call must be one of a tool that is there.
+bool ChatParser::may_be_bare() const { return !tools_ || tools_->empty() || tools_->has(name_); }
 
 // The call is one: what was held is not content.
 void ChatParser::commit(std::string_view name) {
@@ -219,6 +219,7 @@ bool ChatParser::step_call_end() {
     if (!skip_blanks()) return state_ != State::call_end;
     const Match match = in_.front(calls.end[n_matched_]);
     if (match == Match::maybe) return false;
+    if (match == Match::no && bare_ && n_matched_ > 0) break;  // as the first of the call's begin, the others may be missing
     if (match == Match::no) {
       if (committed_) end_call(true);
       return fail(), true;

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "src/chat_format/chat_parser.h"
-#include "src/formats/json.h"
 
 namespace inlay {
 namespace {

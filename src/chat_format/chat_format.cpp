@@ -112,6 +112,7 @@ Status read_json_calls(Members& members, ChatFormat::Calls& calls) {
 }
 
 Status read_tagged_calls(Members& members, ChatFormat::Calls& calls) {
+  INLAY_TRY(members.truth("bare", calls.bare));
   INLAY_TRY(members.truth("value_lines", calls.value_lines));
   INLAY_TRY(members.marker("arguments_begin", calls.arguments_begin));
   INLAY_TRY(members.marker("parameter_begin", calls.parameter_begin));
@@ -119,6 +120,7 @@ Status read_tagged_calls(Members& members, ChatFormat::Calls& calls) {
   INLAY_TRY(members.marker("value_begin", calls.value_begin));
   INLAY_TRY(members.marker("value_end", calls.value_end));
   if (calls.begin.empty()) return members.lacks("begin");
+  if (calls.bare && calls.begin.size() < 2) return members.lacks("begin[1]");  // the first may be missing
   if (calls.end.empty()) return members.lacks("end");
   if (calls.parameter_begin.empty()) return members.lacks("parameter_begin");
   if (calls.parameter_name_end.empty()) return members.lacks("parameter_name_end");
@@ -194,6 +196,7 @@ Status check_apart(const ChatFormat& format, const std::string& where) {
   const ChatFormat::Channels& channels = format.channels;
   const Marker none;
   INLAY_TRY(check_apart({&format.reasoning_begin, &format.content_begin, &format.content_end, &calls.section_begin, first_of(calls.begin, none)}, where));
+  if (calls.begin.size() > 1 && calls.bare) INLAY_TRY(check_apart({&format.reasoning_begin, &calls.section_begin, &calls.begin[0], &calls.begin[1]}, where));
   INLAY_TRY(check_apart({&calls.section_end, first_of(calls.begin, none), &calls.separator}, where));
   INLAY_TRY(check_apart({&calls.id_begin, &calls.arguments_begin}, where));
   if (calls.written == ChatFormat::Written::tagged) INLAY_TRY(check_apart({&calls.parameter_begin, first_of(calls.end, none)}, where));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "src/formats/json.h"
 
 namespace inlay {
 namespace {
@@ -18,13 +17,15 @@ size_t count_leading_blanks(std::string_view text) {
   return n;
 }
 
+Marker marker_of(const ChatFormat& format, size_t i) { return i < format.calls.begin.size() ? format.calls.begin[i] : Marker(); }
+
 }  // namespace
 
 ChatParser::ChatParser(std::shared_ptr<const ChatFormat> format, std::shared_ptr<const ToolTypes> tools)
-    : format_(std::move(format)), tools_(std::move(tools)), first_of_call_(format_->calls.begin.empty() ? Marker() : format_->calls.begin[0]) {
+    : format_(std::move(format)), tools_(std::move(tools)), first_of_call_(marker_of(*format_, 0)), second_of_call_(format_->calls.bare ? marker_of(*format_, 1) : Marker()) {
   for (const Marker* marker : format_->markers())
     if (marker->is_token) tokens_.push_back(marker);
-  for (const Marker* marker : {&format_->calls.section_begin, &first_of_call_, &format_->content_end})
+  for (const Marker* marker : {&format_->calls.section_begin, &first_of_call_, &second_of_call_, &format_->content_end})
     if (!marker->empty()) of_content_.push_back(marker);
   const ChatFormat::Channels& channels = format_->channels;
   of_body_ = {&channels.begin, &channels.channel};
@@ -101,8 +102,8 @@ void ChatParser::close() {
       complete_ = true;
       break;
     case State::call_end:
-      complete_ = format_->channels.used();
-      end_call(true);
+      complete_ = format_->channels.used() || (bare_ && n_matched_ > 0);
+      if (committed_) end_call(true);
       held_.clear();
       break;
     default:
@@ -172,11 +173,6 @@ void ChatParser::emit(Kind kind, std::string_view text) {
     return;
   }
   deltas_.push_back({kind, call, std::string(text)});
-}
-
-std::string escaped(std::string_view text) {
-  const std::string literal = json_string(text);
-  return literal.substr(1, literal.size() - 2);
 }
 
 // Line feeds at the edge to a marker are the format's, as are blanks before the first marker.
@@ -274,12 +270,12 @@ bool ChatParser::at_start(bool& wait) {
     return true;
   }
   const ChatFormat::Calls& calls = format_->calls;
-  for (const Marker* marker : {&calls.section_begin, &first_of_call_}) {
+  for (const Marker* marker : {&calls.section_begin, &first_of_call_, &second_of_call_}) {
     if (!is_front(*marker)) continue;
     begin_call(marker);
     return true;
   }
-  if (!calls.bare || in_.run()[0] != '{') return false;
+  if (!calls.bare || calls.written != ChatFormat::Written::json || in_.run()[0] != '{') return false;
   begin_call(nullptr);
   return true;
 }
@@ -292,6 +288,8 @@ bool ChatParser::step_content_mark() {
     begin_call(&calls.section_begin);
   } else if (is(first_of_call_)) {
     begin_call(&first_of_call_);
+  } else if (is(second_of_call_)) {
+    begin_call(&second_of_call_);
   } else {
     in_.skip_mark();
     if (is(format_->reasoning_begin)) {

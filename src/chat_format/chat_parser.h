@@ -109,6 +109,7 @@ class ChatParser {
   void end_arguments(bool whole);
   bool step_call_end();
   bool step_between();
+  bool may_be_bare() const;
   void commit(std::string_view name);
   void end_call(bool complete);
   void fail();
@@ -150,6 +151,7 @@ class ChatParser {
   const std::shared_ptr<const ToolTypes> tools_;
   std::vector<const Marker*> tokens_;  // markers that are tokens
   const Marker first_of_call_;         // of the format's begin, empty if there is none
+  const Marker second_of_call_;        // where the first may be missing
   std::vector<const Marker*> of_content_, of_header_, of_body_;  // markers that are looked for there
   Utf8Assembler utf8_;
   std::string whole_;  // characters, for a moment
@@ -191,9 +193,6 @@ class ChatParser {
   Kind channel_kind_ = Kind::content;
   bool is_tool_ = false;   // the recipient
 };
-
-// As it stands in a JSON string, without the quotes.
-std::string escaped(std::string_view text);
 
 // The arguments that a JSON string stands for: its text if that is an object, as some templates write them, and else the string.
 std::string arguments_of_literal(const std::string& literal);

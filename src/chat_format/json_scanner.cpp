@@ -1,6 +1,7 @@
 #include "src/chat_format/json_scanner.h"
 
 #include "src/base/ascii.h"
+#include "src/base/format.h"
 
 namespace inlay {
 
@@ -169,6 +170,23 @@ std::string_view without_blanks(std::string_view text) {
   while (!text.empty() && is_json_blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_json_blank(text.back())) text.remove_suffix(1);
   return text;
+}
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    const size_t letter = std::string_view("\n\r\t").find(c);
+    if (c == '"' || c == '\\')
+      out += {'\\', c};
+    else if (letter != std::string_view::npos)
+      out += {'\\', "nrt"[letter]};
+    else if (static_cast<unsigned char>(c) < 0x20)
+      append_format(out, "\\u%04x", c);
+    else
+      out += c;
+  }
+  return out;
 }
 
 }  // namespace inlay

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace inlay {
@@ -56,5 +57,6 @@ bool is_json(std::string_view text);
 
 constexpr bool is_json_blank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 std::string_view without_blanks(std::string_view text);  // around it
+std::string escaped(std::string_view text);              // as it stands in a JSON string, without the quotes
 
 }  // namespace inlay

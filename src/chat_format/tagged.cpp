@@ -1,10 +1,10 @@
 // Arguments between tags, which become one JSON object by the types of the tool's parameters.
 #include "src/chat_format/chat_parser.h"
-#include "src/formats/json.h"
 
 namespace inlay {
 
 void ChatParser::begin_parameters() {
+  if (bare_ && !may_be_bare()) return fail();
   commit(name_);
   emit(Kind::arguments, "{");
   parameters_.clear();
@@ -46,7 +46,7 @@ bool ChatParser::step_value_begin() {
   is_text_ = types_ == kStringType;
   at_value_start_ = true;
   value_.clear();
-  emit(Kind::arguments, (parameters_.empty() ? "" : ", ") + json_string(parameter_) + ": ");
+  emit(Kind::arguments, std::string(parameters_.empty() ? "\"" : ", \"") + escaped(parameter_) + "\": ");
   parameters_.push_back(parameter_);
   if (is_text_) emit(Kind::arguments, "\"");
   state_ = State::value;

@@ -82,6 +82,8 @@ bool same_word(std::string_view text, std::string_view lower) {
   return text.size() == lower.size() && std::equal(text.begin(), text.end(), lower.begin(), [](char a, char b) { return ascii_lower(a) == b; });
 }
 
+std::string quoted(std::string_view text) { return '"' + escaped(text) + '"'; }
+
 uint8_t type_of_json(std::string_view json) {
   switch (json[0]) {
     case '"':
@@ -133,19 +135,19 @@ uint8_t ToolTypes::types(std::string_view tool, std::string_view parameter) cons
 }
 
 std::string json_of_written(std::string_view written, uint8_t types) {
-  if (types == kStringType) return json_string(written);
+  if (types == kStringType) return quoted(written);
   const std::string_view text = without_blanks(written);
   if (is_json(text)) {
     const uint8_t type = type_of_json(text);
     const bool wanted = (types & kStringType) == 0 || (type != kStringType && (types & type) != 0);
-    return wanted ? std::string(text) : json_string(written);
+    return wanted ? std::string(text) : quoted(written);
   }
   if ((types & kStringType) == 0) {  // as Python writes them
     if ((types & kBooleanType) && same_word(text, "true")) return "true";
     if ((types & kBooleanType) && same_word(text, "false")) return "false";
     if ((types & kNullType) && text == "None") return "null";
   }
-  return json_string(written);
+  return quoted(written);
 }
 
 }  // namespace inlay

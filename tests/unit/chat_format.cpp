@@ -94,6 +94,7 @@ TEST(ChatFormat, ErrorsNameKeyAndPlace) {
       {R"({"name": "a", "calls": {"written": "tagged", "begin": "x"}})", "f: calls has no 'end'"},
       {R"({"name": "a", "calls": {"written": "tagged", "begin": "x", "end": "y", "parameter_begin": "p", "parameter_name_end": "q"}})",
        "f: calls has no 'value_end'"},
+      {R"({"name": "a", "calls": {"written": "tagged", "bare": true, "begin": "x", "end": "y"}})", "f: calls has no 'begin[1]'"},
       {R"({"name": "a", "channels": {"begin": "x"}})", "f: channels has no 'channel'"},
       {R"({"name": "a", "reasoning": {"begin": "<t", "end": "x"}, "calls": {"written": "named", "begin": "<tool", "arguments_begin": "y"}})",
        "f: the marker '<t' is the begin of the marker '<tool'"},
@@ -200,7 +201,7 @@ TEST(ToolTypes, WhatIsWrittenBecomesJson) {
       {"\"x\"", kNumberType, "\"x\""},       {"{\"a\": 1}", kAnyType, "{\"a\": 1}"}, {"{\"a\": 1", kObjectType, "\"{\\\"a\\\": 1\""},
       {"True", kBooleanType, "true"},        {"FALSE", kBooleanType, "false"}, {"True", kAnyType, "\"True\""}, {"None", kNumberType | kNullType, "null"},
       {"None", kNumberType, "\"None\""},     {"null", kStringType | kNullType, "null"}, {"5", kStringType | kNullType, "\"5\""},
-      {"", kNumberType, "\"\""},             {"[1, 2]", kArrayType, "[1, 2]"}, {"a\nb", kObjectType, "\"a\\u000ab\""},
+      {"", kNumberType, "\"\""},             {"[1, 2]", kArrayType, "[1, 2]"}, {"a\nb", kObjectType, "\"a\\nb\""},
   };
   for (const auto& row : kRows) EXPECT_EQ(json_of_written(row.written, static_cast<uint8_t>(row.types)), row.json) << row.written;
 }

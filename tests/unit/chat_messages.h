@@ -77,24 +77,27 @@ inline const ChatRow kMessages[] = {
 
     {"qwen3-coder", "Look.\n<tool_call>\n<function=weather>\n<parameter=place>\nBern \"x\"\n\n</parameter>\n<parameter=days>\n3\n</parameter>\n"
                     "<parameter=hot>\nTrue\n</parameter>\n<parameter=more>\n{\"a\": [1]}\n</parameter>\n</function>\n</tool_call>",
-     "C Look. | B weather | A {\"place\": \"Bern \\\"x\\\"\\u000a\", \"days\": 3, \"hot\": true, \"more\": {\"a\": [1]}} | E"},
+     "C Look. | B weather | A {\"place\": \"Bern \\\"x\\\"\\n\", \"days\": 3, \"hot\": true, \"more\": {\"a\": [1]}} | E"},
     {"qwen3-coder", "<tool_call>\n<function=weather>\n<parameter=days>\nsoon\n</parameter>\n<parameter=limit>None</parameter>\n"
                     "<parameter=unit>\nC\n</parameter>\n<parameter=list>\n[\"a\"]\n</parameter><parameter=new>\n{}\n</parameter></function></tool_call>",
      "B weather | A {\"days\": \"soon\", \"limit\": null, \"unit\": \"C\", \"list\": [\"a\"], \"new\": {}} | E"},
     {"qwen3-coder", "<tool_call>\n<function=now>\n</function>\n</tool_call>\n<tool_call>\n<function=now></function></tool_call>",
      "B now | A {} | E | B now | A {} | E"},
+    {"qwen3-coder", "So\n<function=now>\n</function>\n</tool_call>then", "C So | B now | A {} | E | C then"},
+    {"qwen3-coder", "<function=now></function>\nthen <function=x>", "B now | A {} | E | C then <function=x>"},
+    {"qwen3-coder", "<function=now></function>\n", "B now | A {} | E"},
     {"qwen3-coder", "<tool_call><function=weather><parameter=place>5</parameter><parameter=any>5</parameter></function></tool_call>",
      "B weather | A {\"place\": \"5\", \"any\": 5} | E"},
     {"glm", "\n<think>Hm</think>\nLook.\n<tool_call>weather\n<arg_key>place</arg_key>\n<arg_value>\nBern\n</arg_value>\n<arg_key>days</arg_key>\n"
             "<arg_value>3</arg_value>\n</tool_call>\n<tool_call>now\n</tool_call>\n<tool_call>now</tool_call>",
-     "R Hm | C Look. | B weather | A {\"place\": \"\\u000aBern\\u000a\", \"days\": 3} | E | B now | A {} | E | B now | A {} | E"},
+     "R Hm | C Look. | B weather | A {\"place\": \"\\nBern\\n\", \"days\": 3} | E | B now | A {} | E | B now | A {} | E"},
 
     {"harmony", "<|channel|>analysis<|message|>Hm.\n<|end|><|start|>assistant<|channel|>final<|message|>\nYes<|return|>", "R Hm.\n | C \nYes"},
     {"harmony", "<|channel|>commentary to=functions.weather <|constrain|>json<|message|>{\"place\": \"B\"}<|call|>",
      "B weather | A {\"place\": \"B\"} | E", "<|start|>assistant"},
     {"harmony", " to=functions.now<|channel|>commentary json<|message|>{} <|call|><|start|>assistant to=functions.now<|channel|>commentary<|message|>{}",
      "B now | A {} | E | B now | A {} | E", "<|start|>user<|message|>x<|end|><|start|>assistant"},
-    {"harmony", "<|channel|>analysis to=python code<|message|>print(\"1\")\n<|call|>", "B python | A \"print(\\\"1\\\")\\u000a\" | E"},
+    {"harmony", "<|channel|>analysis to=python code<|message|>print(\"1\")\n<|call|>", "B python | A \"print(\\\"1\\\")\\n\" | E"},
     {"harmony", "Hm<|end|>", "R Hm", "<|start|>assistant<|channel|>analysis<|message|>"},
     {"harmony", "", ""},
 };
@@ -109,10 +112,11 @@ inline const ChatRow kMalformed[] = {
     {"hermes", "<tool_call>{\"name\": \"now\"} x", "B now | A {} | E | C  x (malformed)"},
     {"hermes", "<tool_call>{\"na<tool_call>{\"name\": \"now\"}</tool_call>", "C <tool_call>{\"na<tool_call>{\"name\": \"now\"}</tool_call> (malformed)"},
     {"hermes", "<tool_call>x<tool_call>{\"name\": \"now\"}</tool_call>", "C <tool_call>x | B now | A {} | E (malformed)"},
-    {"hermes", "<tool_call>{\"name\": \"now\", \"arguments\": {\"a\": \"1\n2\"}}</tool_call>", "B now | A {\"a\": \"1\\u000a2\"} | E (malformed)"},
+    {"hermes", "<tool_call>{\"name\": \"now\", \"arguments\": {\"a\": \"1\n2\"}}</tool_call>", "B now | A {\"a\": \"1\\n2\"} | E (malformed)"},
     {"hermes", "<tool_call>{\"name\": \"now\", \"arguments\": {", "B now | A { | E! (incomplete)"},
     {"hermes", "a\n<tool_call>\n{\"name\": \"n", "C a\n<tool_call>\n{\"name\": \"n (incomplete)"},
     {"hermes", "<tool_call>{\"name\": \"now\"}", "B now | A {} | E (incomplete)"},
+    {"hermes", "<tool_call>[{\"name\": \"now\"}]", "B now | A {} | E (incomplete)"},
     {"hermes", "a<tool_c", "C a<tool_c"},
     {"llama3", "<|python_tag|>print(1)", "C <|python_tag|>print(1) (malformed)"},
     {"mistral", "[TOOL_CALLS][{\"name\": \"now\", \"arguments\": {}}", "B now | A {} | E (incomplete)"},
