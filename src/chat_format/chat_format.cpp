@@ -38,7 +38,8 @@ class Members {
     if (!value) return {};
     if (value->is_string()) return read_text(*value, out.emplace_back());
     if (!value->is_array()) return value->expected("a string or an array of strings");
-    if (value->size() > kMaxListed) return error(Code::format, "%s has %zu strings, more than %zu", value->where().c_str(), value->size(), kMaxListed);
+    if (value->size() > kMaxListed)
+      return error(Code::format, "%s has %zu strings, more than %zu", value->where().c_str(), value->size(), kMaxListed);
     for (const JsonValue element : value->elements()) INLAY_TRY(read_text(element, out.emplace_back()));
     return {};
   }
@@ -195,12 +196,14 @@ Status check_apart(const ChatFormat& format, const std::string& where) {
   const ChatFormat::Calls& calls = format.calls;
   const ChatFormat::Channels& channels = format.channels;
   const Marker none;
-  INLAY_TRY(check_apart({&format.reasoning_begin, &format.content_begin, &format.content_end, &calls.section_begin, first_of(calls.begin, none)}, where));
-  if (calls.begin.size() > 1 && calls.bare) INLAY_TRY(check_apart({&format.reasoning_begin, &calls.section_begin, &calls.begin[0], &calls.begin[1]}, where));
-  INLAY_TRY(check_apart({&calls.section_end, first_of(calls.begin, none), &calls.separator}, where));
+  const Marker* second = calls.bare && calls.begin.size() > 1 ? &calls.begin[1] : &none;
+  const Marker* first = first_of(calls.begin, none);
+  INLAY_TRY(check_apart({&format.reasoning_begin, &format.content_begin, &format.content_end, &calls.section_begin, first, second}, where));
+  INLAY_TRY(check_apart({&calls.section_end, first, &calls.separator}, where));
   INLAY_TRY(check_apart({&calls.id_begin, &calls.arguments_begin}, where));
   if (calls.written == ChatFormat::Written::tagged) INLAY_TRY(check_apart({&calls.parameter_begin, first_of(calls.end, none)}, where));
-  for (const Marker& end : channels.end) INLAY_TRY(check_apart({&channels.begin, &channels.channel, &channels.constraint, &channels.body, &end}, where));
+  for (const Marker& end : channels.end)
+    INLAY_TRY(check_apart({&channels.begin, &channels.channel, &channels.constraint, &channels.body, &end}, where));
   return {};
 }
 

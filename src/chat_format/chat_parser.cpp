@@ -22,7 +22,8 @@ Marker marker_of(const ChatFormat& format, size_t i) { return i < format.calls.b
 }  // namespace
 
 ChatParser::ChatParser(std::shared_ptr<const ChatFormat> format, std::shared_ptr<const ToolTypes> tools)
-    : format_(std::move(format)), tools_(std::move(tools)), first_of_call_(marker_of(*format_, 0)), second_of_call_(format_->calls.bare ? marker_of(*format_, 1) : Marker()) {
+    : format_(std::move(format)), tools_(std::move(tools)), first_of_call_(marker_of(*format_, 0)),
+      second_of_call_(format_->calls.bare ? marker_of(*format_, 1) : Marker()) {
   for (const Marker* marker : format_->markers())
     if (marker->is_token) tokens_.push_back(marker);
   for (const Marker* marker : {&format_->calls.section_begin, &first_of_call_, &second_of_call_, &format_->content_end})

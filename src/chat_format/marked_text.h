@@ -37,7 +37,8 @@ class MarkedText {
   Match front(const Marker& marker) const;
   void skip(const Marker& marker);  // that is in front
 
-  // How far run() is certainly before all of `markers` that are no tokens, as far as it looks; 0 if one begins here, `marker`, or may begin here, null.
+  // How far run() is certainly before all of `markers` that are no tokens, as far as it looks. 0 if one begins here, which is `marker`, or may
+  // begin here, which is null.
   struct Place {
     size_t at;
     const Marker* marker;

@@ -1,6 +1,6 @@
-// The first byte chooses a built-in format, whether its markers are tokens, and whether there are tools; up to a zero byte follows the prompt's tail, then the
-// message. In place of a built-in format there may be one of the input's own. Whatever the bytes are: the same deltas for the whole text and for its bytes,
-// whole characters, calls that begin and end in order, and arguments of complete calls that can be read.
+// The first byte chooses a built-in format, whether its markers are tokens, and whether there are tools; up to a zero byte follows the prompt's
+// tail, then the message. In place of a built-in format there may be one of the input's own. Whatever the bytes are: the same deltas for the whole
+// text and for its bytes, whole characters, calls that begin and end in order, and arguments of complete calls that can be read.
 #include <memory>
 #include <string>
 #include <string_view>

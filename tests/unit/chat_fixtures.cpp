@@ -95,14 +95,16 @@ std::optional<Turn> turn_of(const Fixture& fixture, const Json& context, size_t 
   Turn out{with->substr(0, n), with->substr(n)};
   // What is before a message may be another text where it is the last.
   const bool has_result = contains(out.written, "<|start|>functions.");
-  for (const std::string_view end : {"[/INST]", "<|end_of_role|>", "<|im_start|>assistant\n", "<:assistant\n", has_result ? "<|start|>assistant" : "[/INST]"}) {
+  const char* assistant = has_result ? "<|start|>assistant" : "<|im_start|>assistant\n";
+  for (const std::string_view end : {"[/INST]", "<|end_of_role|>", "<:assistant\n", assistant}) {
     const size_t at_end = out.written.rfind(end);
     if (at_end == std::string::npos) continue;
     out.prompt += out.written.substr(0, at_end + end.size());
     out.written.erase(0, at_end + end.size());
   }
   if (fixture.found.format.channels.used()) return out;
-  for (const char* end : {"<|im_end|>\n", "<|eot_id|>", "<|eom_id|>", "</s>", "<｜end▁of▁sentence｜>", "<|end_of_text|>\n", "<end_of_turn>\n", "<|end|>\n", ":>\n", "<#end#>"})
+  for (const char* end : {"<|im_end|>\n", "<|eot_id|>", "<|eom_id|>", "</s>", "<｜end▁of▁sentence｜>", "<|end_of_text|>\n", "<end_of_turn>\n",
+                          "<|end|>\n", ":>\n", "<#end#>"})
     out.written = out.written.substr(0, out.written.rfind(end));
   return out;
 }
@@ -140,7 +142,8 @@ Message written_part(const Fixture& fixture, const Json& message, const std::str
 std::string difference(const ChatMessage& got, const Message& want, bool trims) {
   if (!got.complete || got.malformed) return "not complete, or malformed";
   if (strip(got.reasoning) != strip(want.reasoning)) return "reasoning: " + got.reasoning;
-  if (got.content != want.content && !(trims && strip(got.content) == strip(want.content))) return "content: '" + got.content + "', not '" + want.content + "'";
+  if (got.content != want.content && !(trims && strip(got.content) == strip(want.content)))
+    return "content: '" + got.content + "', not '" + want.content + "'";
   if (got.calls.size() != want.calls.size()) return "calls: " + std::to_string(got.calls.size());
   for (size_t i = 0; i < got.calls.size(); ++i) {
     const ChatCall& call = got.calls[i];
@@ -168,7 +171,8 @@ void check_message(const Fixture& fixture, const std::string& test, const Json& 
   const Message want = written_part(fixture, context["messages"][at], turn->written);
   const Json listed = context.value("tools", Json());
   const auto tools = std::make_shared<const ToolTypes>(*ToolTypes::read(listed.is_null() ? "" : listed.dump()));
-  const bool trims = contains(fixture.source, "|trim") || contains(fixture.source, "| trim") || contains(fixture.source, "strip(") || contains(fixture.source, "split('</think>')");
+  bool trims = false;
+  for (const char* filter : {"|trim", "| trim", "strip(", "split('</think>')"}) trims = trims || contains(fixture.source, filter);
   std::mt19937 random(5);
   for (const bool with_tokens : {false, true}) {
     const auto format = test::shared(fixture.found.format, with_tokens);
@@ -188,8 +192,10 @@ void check_message(const Fixture& fixture, const std::string& test, const Json& 
 Counts check_fixture(const Fixture& fixture) {
   Counts counts;
   for (const auto& [test, context] : fixture.cases)
-    for (size_t at = 0; at < context["messages"].size(); ++at)
-      if (context["messages"][at]["role"] == "assistant" && !context["messages"][at].value("content", Json()).is_array()) check_message(fixture, test, context, at, counts);
+    for (size_t at = 0; at < context["messages"].size(); ++at) {
+      const Json& message = context["messages"][at];
+      if (message["role"] == "assistant" && !message.value("content", Json()).is_array()) check_message(fixture, test, context, at, counts);
+    }
   std::printf("%-26s %-14s %3zu messages, %3zu calls, %2zu with reasoning, %zu not found\n", fixture.name.c_str(), fixture.found.format.name.c_str(),
               counts.messages, counts.calls, counts.reasoning, counts.not_found);
   return counts;
@@ -273,11 +279,11 @@ const Style kStyles[] = {
     {"hermes", "['<think>\n', '\n</think>\n\n']", "''", "''",
      R"({{- '\n<tool_call>\n{"name": "' ~ name ~ '", "arguments": ' ~ arguments|tojson ~ '}\n</tool_call>' }})"},
     {"qwen3-coder", "['<think>\n', '\n</think>\n\n']", "''", "''",
-     R"({{- '\n<tool_call>\n<function=' ~ name ~ '>\n' }}{% for key, value in arguments|items %}{{ '<parameter=' ~ key ~ '>\n' ~ (value if value is string
-        else value|tojson) ~ '\n</parameter>\n' }}{% endfor %}{{ '</function>\n</tool_call>' }})"},
+     R"({{- '\n<tool_call>\n<function=' ~ name ~ '>\n' }}{% for key, value in arguments|items %}{{ '<parameter=' ~ key ~ '>\n' ~ (value
+        if value is string else value|tojson) ~ '\n</parameter>\n' }}{% endfor %}{{ '</function>\n</tool_call>' }})"},
     {"glm", "['<think>', '</think>\n']", "''", "''",
-     R"({{- '\n<tool_call>' ~ name ~ '\n' }}{% for key, value in arguments|items %}{{ '<arg_key>' ~ key ~ '</arg_key>\n<arg_value>' ~ (value if value is string
-        else value|tojson) ~ '</arg_value>\n' }}{% endfor %}{{ '</tool_call>' }})"},
+     R"({{- '\n<tool_call>' ~ name ~ '\n' }}{% for key, value in arguments|items %}{{ '<arg_key>' ~ key ~ '</arg_key>\n<arg_value>' ~ (value
+        if value is string else value|tojson) ~ '</arg_value>\n' }}{% endfor %}{{ '</tool_call>' }})"},
     {"mistral", "none", "'[TOOL_CALLS]['", "']'", R"({{- '{"name": "' ~ name ~ '", "arguments": ' ~ arguments|tojson ~ ', "id": "' ~ call.id ~ '"}' }}
         {{- ', ' if not loop.last }})"},
     {"mistral-args", "['[THINK]', '[/THINK]']", "''", "''", "{{- '[TOOL_CALLS]' ~ name ~ '[CALL_ID]' ~ call.id ~ '[ARGS]' ~ arguments|tojson }}"},

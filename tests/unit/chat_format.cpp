@@ -83,7 +83,8 @@ TEST(ChatFormat, ErrorsNameKeyAndPlace) {
       {R"({"name": "a", "calls": {"written": "json"}})", "f: calls has no 'name_key'"},
       {R"({"name": "a", "calls": {"written": "json", "name_key": "n"}})", "f: calls has no 'arguments_key'"},
       {R"({"name": "a", "calls": {"written": "json", "name_key": "n", "arguments_key": "a"}})", "f: calls has no 'begin'"},
-      {R"({"name": "a", "calls": {"written": "json", "name_key": "n", "arguments_key": "a", "bare": 1}})", "f: calls.bare is 1, expected true or false"},
+      {R"({"name": "a", "calls": {"written": "json", "name_key": "n", "arguments_key": "a", "bare": 1}})",
+       "f: calls.bare is 1, expected true or false"},
       {R"({"name": "a", "calls": {"written": "json", "begin": ["x", 2], "name_key": "n", "arguments_key": "a"}})",
        "f: calls.begin[1] is 2, expected a string"},
       {R"({"name": "a", "calls": {"written": "json", "begin": true}})", "f: calls.begin is a boolean, expected a string or an array of strings"},
@@ -98,7 +99,8 @@ TEST(ChatFormat, ErrorsNameKeyAndPlace) {
       {R"({"name": "a", "channels": {"begin": "x"}})", "f: channels has no 'channel'"},
       {R"({"name": "a", "reasoning": {"begin": "<t", "end": "x"}, "calls": {"written": "named", "begin": "<tool", "arguments_begin": "y"}})",
        "f: the marker '<t' is the begin of the marker '<tool'"},
-      {R"({"name": "a", "content": {"begin": "x", "end": "y"}, "channels": {"begin": "a", "channel": "b", "body": "c", "end": "d", "role": "r", "content": "e"}})",
+      {R"({"name": "a", "content": {"begin": "x", "end": "y"},
+           "channels": {"begin": "a", "channel": "b", "body": "c", "end": "d", "role": "r", "content": "e"}})",
        "f: a format with 'channels' has no"},
   };
   for (const auto& row : kRows) {
@@ -120,7 +122,8 @@ bool reads(const std::string& text) {
 }
 
 TEST(JsonScanner, AgreesWithTheReader) {
-  const char* seeds[] = {R"({"a": [1, -2.5e+3, 0, true, false, null], "b\n\u00e9\ud83d\ude00": {"c": ""}})", "[[], {}, [\"x\"]]", "-0.1E-2", "\"\\ud800\\udc00\"",
+  const char* seeds[] = {R"({"a": [1, -2.5e+3, 0, true, false, null], "b\n\u00e9\ud83d\ude00": {"c": ""}})", "[[], {}, [\"x\"]]", "-0.1E-2",
+                         "\"\\ud800\\udc00\"",
                          "  {\"k\" : 1}  ", "\"\\ud800x\"", "01", "1.", "[1,]", "{\"a\":1,}", "tru", "nulll"};
   std::mt19937 random(3);
   const std::string letters = "{}[]\",:\\u0123456789eE+-.trufalsn dcDC8\n\t";
@@ -169,7 +172,8 @@ TEST(JsonScanner, SaysWhereAValueEnds) {
 TEST(ToolTypes, AreThoseOfTheSchema) {
   const auto tools = ToolTypes::read(R"([{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {
     "text": {"type": "string"}, "number": {"type": "integer"}, "either": {"type": ["string", "null"]}, "choice": {"enum": ["a", 1]},
-    "fixed": {"const": true}, "branches": {"anyOf": [{"type": "number"}, {"type": "array"}]}, "all": {"allOf": [{"type": ["string", "null"]}, {"type": "null"}]},
+    "fixed": {"const": true}, "branches": {"anyOf": [{"type": "number"}, {"type": "array"}]},
+    "all": {"allOf": [{"type": ["string", "null"]}, {"type": "null"}]},
     "referred": {"$ref": "#/$defs/place"}, "lost": {"$ref": "#/$defs/none"}, "loop": {"$ref": "#/$defs/loop"},
     "nullable": {"type": "boolean", "nullable": true}, "any": true, "odd": {"type": 5}
   }, "$defs": {"place": {"type": "object"}, "loop": {"$ref": "#/$defs/loop"}}}}}, {"name": "g"}])");
@@ -199,7 +203,8 @@ TEST(ToolTypes, WhatIsWrittenBecomesJson) {
       {"5", kStringType, "\"5\""},           {"5", kNumberType, "5"},          {" 5\n", kNumberType, "5"},     {"five", kNumberType, "\"five\""},
       {"05", kNumberType, "\"05\""},         {"5", kAnyType, "5"},             {"x", kAnyType, "\"x\""},       {"\"x\"", kAnyType, "\"\\\"x\\\"\""},
       {"\"x\"", kNumberType, "\"x\""},       {"{\"a\": 1}", kAnyType, "{\"a\": 1}"}, {"{\"a\": 1", kObjectType, "\"{\\\"a\\\": 1\""},
-      {"True", kBooleanType, "true"},        {"FALSE", kBooleanType, "false"}, {"True", kAnyType, "\"True\""}, {"None", kNumberType | kNullType, "null"},
+      {"True", kBooleanType, "true"},        {"FALSE", kBooleanType, "false"}, {"True", kAnyType, "\"True\""},
+      {"None", kNumberType | kNullType, "null"},
       {"None", kNumberType, "\"None\""},     {"null", kStringType | kNullType, "null"}, {"5", kStringType | kNullType, "\"5\""},
       {"", kNumberType, "\"\""},             {"[1, 2]", kArrayType, "[1, 2]"}, {"a\nb", kObjectType, "\"a\\nb\""},
   };

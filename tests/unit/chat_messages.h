@@ -38,7 +38,8 @@ inline const ChatRow kMessages[] = {
     {"hermes", "Look:\n<tool_call>\n{\"name\": \"weather\", \"arguments\": {\"place\": \"Bern\"}}\n</tool_call>",
      "C Look: | B weather | A {\"place\": \"Bern\"} | E"},
     {"hermes",
-     "<think>\nHm\n</think>\n\n<tool_call>\n{\"name\": \"weather\", \"arguments\": {}}\n</tool_call>\n<tool_call>\n{\"name\": \"now\"}\n</tool_call>\n",
+     "<think>\nHm\n</think>\n\n<tool_call>\n{\"name\": \"weather\", \"arguments\": {}}\n</tool_call>\n"
+     "<tool_call>\n{\"name\": \"now\"}\n</tool_call>\n",
      "R Hm | B weather | A {} | E | B now | A {} | E"},
     {"hermes", "<tool_call>{\"arguments\": {\"days\": [1, 2.5e-3, \"\\u00e9\"]}, \"id\": \"x1\", \"name\": \"weather\"}</tool_call>then",
      "B weather | I x1 | A {\"days\": [1, 2.5e-3, \"\\u00e9\"]} | E | C then"},
@@ -61,7 +62,8 @@ inline const ChatRow kMessages[] = {
     {"llama3", "So {\"name\": \"now\", \"parameters\": {}}", "C So {\"name\": \"now\", \"parameters\": {}}"},
     {"llama3", "{\"name\": \"now\", \"parameters\": {}}; and", "B now | A {} | E | C ; and"},
 
-    {"mistral", "[TOOL_CALLS][{\"name\": \"weather\", \"arguments\": {\"place\": \"B\"}, \"id\": \"abcdefghi\"}, {\"name\": \"now\", \"arguments\": {}}]",
+    {"mistral", "[TOOL_CALLS][{\"name\": \"weather\", \"arguments\": {\"place\": \"B\"}, \"id\": \"abcdefghi\"}, "
+                "{\"name\": \"now\", \"arguments\": {}}]",
      "B weather | A {\"place\": \"B\"} | I abcdefghi | E | B now | A {} | E"},
     {"mistral-args", "[TOOL_CALLS]weather[CALL_ID]abcdefghi[ARGS]{\"place\": \"B\"}[TOOL_CALLS]now[ARGS]{}",
      "B weather | I abcdefghi | A {\"place\": \"B\"} | E | B now | A {} | E"},
@@ -79,7 +81,8 @@ inline const ChatRow kMessages[] = {
                     "<parameter=hot>\nTrue\n</parameter>\n<parameter=more>\n{\"a\": [1]}\n</parameter>\n</function>\n</tool_call>",
      "C Look. | B weather | A {\"place\": \"Bern \\\"x\\\"\\n\", \"days\": 3, \"hot\": true, \"more\": {\"a\": [1]}} | E"},
     {"qwen3-coder", "<tool_call>\n<function=weather>\n<parameter=days>\nsoon\n</parameter>\n<parameter=limit>None</parameter>\n"
-                    "<parameter=unit>\nC\n</parameter>\n<parameter=list>\n[\"a\"]\n</parameter><parameter=new>\n{}\n</parameter></function></tool_call>",
+                    "<parameter=unit>\nC\n</parameter>\n<parameter=list>\n[\"a\"]\n</parameter>"
+                    "<parameter=new>\n{}\n</parameter></function></tool_call>",
      "B weather | A {\"days\": \"soon\", \"limit\": null, \"unit\": \"C\", \"list\": [\"a\"], \"new\": {}} | E"},
     {"qwen3-coder", "<tool_call>\n<function=now>\n</function>\n</tool_call>\n<tool_call>\n<function=now></function></tool_call>",
      "B now | A {} | E | B now | A {} | E"},
@@ -95,7 +98,8 @@ inline const ChatRow kMessages[] = {
     {"harmony", "<|channel|>analysis<|message|>Hm.\n<|end|><|start|>assistant<|channel|>final<|message|>\nYes<|return|>", "R Hm.\n | C \nYes"},
     {"harmony", "<|channel|>commentary to=functions.weather <|constrain|>json<|message|>{\"place\": \"B\"}<|call|>",
      "B weather | A {\"place\": \"B\"} | E", "<|start|>assistant"},
-    {"harmony", " to=functions.now<|channel|>commentary json<|message|>{} <|call|><|start|>assistant to=functions.now<|channel|>commentary<|message|>{}",
+    {"harmony", " to=functions.now<|channel|>commentary json<|message|>{} <|call|>"
+                "<|start|>assistant to=functions.now<|channel|>commentary<|message|>{}",
      "B now | A {} | E | B now | A {} | E", "<|start|>user<|message|>x<|end|><|start|>assistant"},
     {"harmony", "<|channel|>analysis to=python code<|message|>print(\"1\")\n<|call|>", "B python | A \"print(\\\"1\\\")\\n\" | E"},
     {"harmony", "Hm<|end|>", "R Hm", "<|start|>assistant<|channel|>analysis<|message|>"},
@@ -110,7 +114,8 @@ inline const ChatRow kMalformed[] = {
     {"hermes", "<tool_call>{\"name\": \"now\", \"arguments\": {]}}</tool_call>", "B now | A { | E! | C ]}}</tool_call> (malformed)"},
     {"hermes", "<tool_call>{\"name\": \"now\", \"arguments\": {}</tool_call>", "B now | A {} | E! | C </tool_call> (malformed)"},
     {"hermes", "<tool_call>{\"name\": \"now\"} x", "B now | A {} | E | C  x (malformed)"},
-    {"hermes", "<tool_call>{\"na<tool_call>{\"name\": \"now\"}</tool_call>", "C <tool_call>{\"na<tool_call>{\"name\": \"now\"}</tool_call> (malformed)"},
+    {"hermes", "<tool_call>{\"na<tool_call>{\"name\": \"now\"}</tool_call>",
+     "C <tool_call>{\"na<tool_call>{\"name\": \"now\"}</tool_call> (malformed)"},
     {"hermes", "<tool_call>x<tool_call>{\"name\": \"now\"}</tool_call>", "C <tool_call>x | B now | A {} | E (malformed)"},
     {"hermes", "<tool_call>{\"name\": \"now\", \"arguments\": {\"a\": \"1\n2\"}}</tool_call>", "B now | A {\"a\": \"1\\n2\"} | E (malformed)"},
     {"hermes", "<tool_call>{\"name\": \"now\", \"arguments\": {", "B now | A { | E! (incomplete)"},
@@ -142,7 +147,8 @@ inline const ChatRow kMalformed[] = {
 // Markers, pieces of JSON and text, in an order that often makes a call.
 inline std::string random_message(const ChatFormat& format, std::mt19937& random) {
   const auto markers = format.markers();
-  const char* parts[] = {"{", "}", "[", "]", "\"", ":", ", ", "\n", " ", "x", "weather", "{\"name\": \"weather\", \"arguments\": ", "{\"a\": 1}", "}\n",
+  const char* parts[] = {"{", "}", "[", "]", "\"", ":", ", ", "\n", " ", "x", "weather",
+                         "{\"name\": \"weather\", \"arguments\": ", "{\"a\": 1}", "}\n",
                          "{\"name\": \"now\", \"parameters\": {}}", "\xC3\xA9", "\xF0\x9F\x98\x80", "\\", "place", "to=functions.now", "commentary",
                          "analysis", "final", "assistant", ";", "5", "true", "\"id\": \"1\""};
   std::string out;

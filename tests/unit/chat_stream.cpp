@@ -80,7 +80,8 @@ TEST(ChatStream, TextIsGivenAsSoonAsItIsCertain) {
             (Parts{"", "", "B n | A {\"a", "A \": [1", "A , 2]}", "", "E"}));
   const auto tools = std::make_shared<const ToolTypes>(*ToolTypes::read(test::kTools));
   EXPECT_EQ(given(built_in("qwen3-coder", false), tools,
-                  {{"<tool_call><function=weather>"}, {"<parameter=place>\nNew"}, {" York\n"}, {"</parameter><parameter=days>1"}, {"2"}, {"</parameter>"}}),
+                  {{"<tool_call><function=weather>"}, {"<parameter=place>\nNew"}, {" York\n"}, {"</parameter><parameter=days>1"}, {"2"},
+                   {"</parameter>"}}),
             (Parts{"B weather | A {", "A \"place\": \"New", "A  York", "A \", \"days\": ", "", "A 12"}));
   EXPECT_EQ(given(built_in("harmony", true), nullptr, {{"<|channel|>", true}, {"analysis"}, {"<|message|>", true}, {"Hm"}, {"<"}}),
             (Parts{"", "", "", "R Hm", "R <"}));
@@ -167,8 +168,8 @@ TEST(ChatStream, LimitsAreExactAndTheSameForEverySplit) {
   check("qwen3-coder", "<tool_call><function=weather><parameter=days>1" + digits + "</parameter></function></tool_call>", true);
   // A number that is too long to be held back is a string.
   const auto argument = [&](const std::string& value) {
-    return parse(built_in("qwen3-coder", false), tools, {}, {{"<tool_call><function=weather><parameter=days>" + value}, {"</parameter></function></tool_call>"}})
-        .parts[1].substr(0, 12);
+    const std::string text = "<tool_call><function=weather><parameter=days>" + value + "</parameter></function></tool_call>";
+    return parse(built_in("qwen3-coder", false), tools, {}, {{text}}).parts[1].substr(0, 12);
   };
   EXPECT_EQ(argument(digits), "A {\"days\": 1");
   EXPECT_EQ(argument("1" + digits), "A {\"days\": \"");
@@ -184,12 +185,22 @@ TEST(ChatStream, alone_TimeIsLinear) {
   const struct {
     const char *format, *begin, *repeat;
   } kRows[] = {
-      {"hermes", "", "<tool_call>"},       {"hermes", "", "<tool_call>{\"name\": \"x\","}, {"hermes", "", "<tool_call"},  {"hermes", "", "\n"},
-      {"hermes", "<think>", "</thin"},     {"hermes", "<tool_call>{\"name\": \"n\", \"arguments\": \"", "\\\""},          {"hermes", "<tool_call>", "["},
-      {"granite", "", "x</response>"},     {"mistral-args", "", "[TOOL_CALLS]n[CALL_ID]"},                                {"mistral", "[TOOL_CALLS][", "{\"name\": \"n\"},"},
-      {"llama3", "", "{\"name\": \"n\", \"parameters\": {}};"},                                                           {"harmony", "", "<|channel|>"},
-      {"harmony", "", "<|start|>assistant<|channel|>final<|message|>x<|end|>"},                                           {"harmony", "", "<|start|>"},
-      {"glm", "<tool_call>n", "<arg_key>k</arg_key><arg_value>v</arg_value>"},                                            {"deepseek-v3.1", "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>"},
+      {"hermes", "", "<tool_call>"},
+      {"hermes", "", "<tool_call>{\"name\": \"x\","},
+      {"hermes", "", "<tool_call"},
+      {"hermes", "", "\n"},
+      {"hermes", "<think>", "</thin"},
+      {"hermes", "<tool_call>{\"name\": \"n\", \"arguments\": \"", "\\\""},
+      {"hermes", "<tool_call>", "["},
+      {"granite", "", "x</response>"},
+      {"mistral-args", "", "[TOOL_CALLS]n[CALL_ID]"},
+      {"mistral", "[TOOL_CALLS][", "{\"name\": \"n\"},"},
+      {"llama3", "", "{\"name\": \"n\", \"parameters\": {}};"},
+      {"harmony", "", "<|channel|>"},
+      {"harmony", "", "<|start|>assistant<|channel|>final<|message|>x<|end|>"},
+      {"harmony", "", "<|start|>"},
+      {"glm", "<tool_call>n", "<arg_key>k</arg_key><arg_value>v</arg_value>"},
+      {"deepseek-v3.1", "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>"},
       {"qwen3-coder", "<tool_call><function=n><parameter=p>", "</paramete\n"},
   };
   for (const auto& row : kRows) {
@@ -254,7 +265,8 @@ TEST(ChatStream, TokensOfQwen) {
   };
   const Pieces tail = pieces_of("<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n<think>\n");
   EXPECT_EQ(parse(vocabulary.format(), nullptr, tail,
-                  pieces_of("Grüße 👩🏽‍🚀\n</think>\n\nSo:\n<tool_call>\n{\"name\": \"n\", \"arguments\": {\"a\": \"日本\"}}\n</tool_call><|im_end|>")).text(),
+                  pieces_of("Grüße 👩🏽‍🚀\n</think>\n\nSo:\n<tool_call>\n"
+                            "{\"name\": \"n\", \"arguments\": {\"a\": \"日本\"}}\n</tool_call><|im_end|>")).text(),
             "R Grüße 👩🏽‍🚀 | C So: | B n | A {\"a\": \"日本\"} | E");
 }
 
