@@ -162,6 +162,11 @@ TEST(ChatStream, LimitsAreExactAndTheSameForEverySplit) {
   check("hermes", "<tool_call>{\"name\": \"" + name + "n\"}</tool_call>", false);
   check("hermes", "<tool_call>" + blanks.substr(100) + "{\"name\": \"n\"}</tool_call>", true);
   check("hermes", "<tool_call>" + blanks + "{\"name\": \"n\"}</tool_call>", false);
+  check("qwen3-coder", "<tool_call>" + blanks.substr(100) + "<function=now></function></tool_call>", true);
+  check("qwen3-coder", "<tool_call>" + blanks + "<function=now></function></tool_call>", false);
+  ChatParser parser(built_in("qwen3-coder", false));
+  parser.append("<tool_call>" + blanks);
+  EXPECT_FALSE(parser.take().empty());
   check("hermes", "<tool_call>{\"name\": \"n\", \"arguments\": {\"a\": \"" + digits + digits + "\"}}</tool_call>", true);
   check("hermes", "<tool_call>{\"arguments\": {\"a\": \"" + digits + "\"}, \"name\": \"n\"}</tool_call>", false);
   check("qwen3-coder", "<tool_call><function=weather><parameter=days>" + digits + "</parameter></function></tool_call>", true);
@@ -173,6 +178,32 @@ TEST(ChatStream, LimitsAreExactAndTheSameForEverySplit) {
   };
   EXPECT_EQ(argument(digits), "A {\"days\": 1");
   EXPECT_EQ(argument("1" + digits), "A {\"days\": \"");
+}
+
+// Search looks at a part of a long text at a time: markers lie across its border, too.
+TEST(ChatStream, MarkersAreFoundWhereverTheyStand) {
+  for (size_t n = 490; n < 530; ++n) {
+    const std::string text(n, 'x');
+    EXPECT_EQ(parse(built_in("hermes", false), nullptr, {}, {{text + "<tool_call>{\"name\": \"n\"}</tool_call>"}}).text(), "C " + text + " | B n | A {} | E");
+    EXPECT_EQ(parse(built_in("think", false), nullptr, {}, {{"<think>" + text + "</think>y"}}).text(), "R " + text + " | C y");
+  }
+}
+
+TEST(ChatStream, TextThatFollowsTextIsOneDelta) {
+  ChatParser parser(built_in("hermes", false));
+  parser.append("a\n<b> \n\n");
+  parser.append("<tool_call>{\"name\": \"n\", \"arguments\": {\"a\": [1, 2]}}</tool_call>");
+  EXPECT_EQ(parser.take().size(), 4u);
+}
+
+TEST(ChatStream, ParametersAreCounted) {
+  const auto call = [](size_t n) {
+    std::string text = "<tool_call>\n<function=n>";
+    for (size_t i = 0; i < n; ++i) text += "<parameter=p" + std::to_string(i) + ">1</parameter>";
+    return parse(built_in("qwen3-coder", false), nullptr, {}, {{text + "</function></tool_call>"}});
+  };
+  EXPECT_FALSE(call(ChatParser::kMaxParameters).malformed);
+  EXPECT_TRUE(call(ChatParser::kMaxParameters + 1).malformed);
 }
 
 // Texts made to be slow: four times the text may take four times the time, not sixteen.
