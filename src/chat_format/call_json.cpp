@@ -20,6 +20,8 @@ bool is_object_text(std::string_view text) {
 }  // namespace
 
 std::string arguments_of_literal(const std::string& literal) {
+  if (literal == "null") return "{}";
+  if (literal[0] != '"') return literal;
   const std::string text = text_of_literal(literal);
   return is_object_text(text) ? std::string(without_blanks(text)) : literal;
 }
@@ -131,7 +133,7 @@ bool ChatParser::begin_value(char c) {
     if (c != '{' && c != '[' && c != 'n') member_ = Member::id;
   } else if (!has_arguments_ && is_arguments()) {
     has_arguments_ = true;
-    member_ = name_.empty() || c == '"' ? Member::held_arguments : Member::arguments;
+    member_ = name_.empty() || c == '"' || c == 'n' ? Member::held_arguments : Member::arguments;
     JsonScanner first;
     if (member_ == Member::arguments) return first.feed(c) != JsonScanner::Step::bad && commit_json({&c, 1});
   }
@@ -162,7 +164,7 @@ bool ChatParser::end_value() {
     if (id_.size() > kMaxNameBytes) return false;
     if (committed_ && !id_.empty()) emit(Kind::call_id, id_);
   } else if (member_ == Member::held_arguments) {
-    arguments_ = value_[0] == '"' ? arguments_of_literal(value_) : value_;
+    arguments_ = arguments_of_literal(value_);
     if (!name_.empty()) return commit_json(arguments_);
   }
   return true;

@@ -170,7 +170,7 @@ bool ChatParser::step_arguments_begin() {
   scanner_ = {};
   arguments_.clear();
   state_ = State::arguments;
-  in_literal_ = c == '"';
+  in_literal_ = c == '"' || c == 'n';
   if (!in_literal_) commit(name_);
   return true;
 }
@@ -190,12 +190,10 @@ bool ChatParser::step_arguments() {
     for (const char letter : text) step = scanner_.feed(letter);
     if (step == JsonScanner::Step::bad) return fail(), true;
     if (step == JsonScanner::Step::done_before) return end_arguments(true), true;
-    if (in_literal_) {
-      hold(text);
-      arguments_ += text;
-    } else {
+    if (in_literal_)
+      hold(text), arguments_ += text;
+    else
       emit(Kind::arguments, text);
-    }
     is_mark ? in_.skip_mark() : in_.skip(1);
     if (step == JsonScanner::Step::done) return end_arguments(true), true;
   }

@@ -194,7 +194,7 @@ class ChatParser {
   bool is_tool_ = false;   // the recipient
 };
 
-// The arguments that a JSON string stands for: its text if that is an object, as some templates write them, and else the string.
+// The arguments that a JSON value stands for: none for null; the text of a string if that is an object, as some templates write them.
 std::string arguments_of_literal(const std::string& literal);
 
 // A whole message.

@@ -243,7 +243,7 @@ TEST(ChatStream, alone_TimeIsLinear) {
       parse(format, nullptr, {}, cut_further({{text}}, [](size_t) { return 4; }));
       return test::processor_seconds() - before;
     };
-    const double small = std::min(seconds(100'000), seconds(100'000)), large = std::min(seconds(400'000), seconds(400'000));
+    const double small = std::min(seconds(50'000), seconds(50'000)), large = std::min(seconds(200'000), seconds(200'000));
     EXPECT_LT(large, 8 * small + 0.05) << row.format << ": " << row.repeat << ", " << small << " s";
   }
 }
