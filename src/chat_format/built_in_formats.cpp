@@ -39,6 +39,40 @@ constexpr BuiltIn kFormats[] = {
   },
   "template_has": ["<tool_call>", "<function=", "<parameter="]
 })"},
+    {"seed", R"({
+  "name": "seed",
+  "reasoning": {"begin": "<seed:think>", "end": "</seed:think>"},
+  "calls": {
+    "written": "tagged", "begin": ["<seed:tool_call>", "<function="], "end": ["</function>", "</seed:tool_call>"],
+    "arguments_begin": ">", "parameter_begin": "<parameter=", "parameter_name_end": ">", "value_end": "</parameter>"
+  },
+  "template_has": ["<seed:tool_call>", "<function=", "<parameter="]
+})"},
+    {"minimax", R"({
+  "name": "minimax",
+  "reasoning": {"begin": "<think>", "end": "</think>"},
+  "calls": {
+    "written": "tagged", "section_begin": "<minimax:tool_call>", "section_end": "</minimax:tool_call>", "begin": "<invoke name=\"", "end": "</invoke>",
+    "arguments_begin": "\">", "parameter_begin": "<parameter name=\"", "parameter_name_end": "\">", "value_end": "</parameter>"
+  },
+  "template_has": ["<minimax:tool_call>", "<invoke name=", "<parameter name="]
+})"},
+    {"command", R"({
+  "name": "command",
+  "reasoning": {"begin": "<|START_THINKING|>", "end": "<|END_THINKING|>"},
+  "content": {"begin": "<|START_RESPONSE|>", "end": "<|END_RESPONSE|>"},
+  "calls": {
+    "written": "json", "begin": "<|START_ACTION|>", "end": "<|END_ACTION|>",
+    "name_key": "tool_name", "arguments_key": "parameters", "id_key": "tool_call_id"
+  },
+  "template_has": ["<|START_ACTION|>", "tool_name"]
+})"},
+    {"nemotron", R"({
+  "name": "nemotron",
+  "reasoning": {"begin": "<think>", "end": "</think>"},
+  "calls": {"written": "json", "begin": "<TOOLCALL>", "end": "</TOOLCALL>", "name_key": "name", "arguments_key": "arguments"},
+  "template_has": "<TOOLCALL>"
+})"},
     {"hermes", R"({
   "name": "hermes",
   "reasoning": {"begin": "<think>", "end": "</think>"},
@@ -64,6 +98,16 @@ constexpr BuiltIn kFormats[] = {
     "begin": "<｜tool▁call▁begin｜>", "arguments_begin": "<｜tool▁sep｜>", "end": "<｜tool▁call▁end｜>"
   },
   "template_has": ["<｜tool▁call▁begin｜>", "<｜tool▁sep｜>"]
+})"},
+    {"kimi", R"({
+  "name": "kimi",
+  "reasoning": {"begin": "<think>", "end": "</think>"},
+  "calls": {
+    "written": "named", "section_begin": "<|tool_calls_section_begin|>", "section_end": "<|tool_calls_section_end|>",
+    "begin": "<|tool_call_begin|>", "name_prefix": "functions.", "name_suffix": ":", "arguments_begin": "<|tool_call_argument_begin|>",
+    "end": "<|tool_call_end|>"
+  },
+  "template_has": ["<|tool_call_begin|>", "<|tool_call_argument_begin|>"]
 })"},
     {"mistral-args", R"({
   "name": "mistral-args",

@@ -102,7 +102,17 @@ bool ChatParser::step_word() {
   }
 }
 
+// functions.NAME:0
+void ChatParser::take_name_from_id() {
+  const ChatFormat::Calls& calls = format_->calls;
+  if (calls.name_prefix.empty()) return;
+  id_ = name_;
+  if (name_.starts_with(calls.name_prefix)) name_.erase(0, calls.name_prefix.size());
+  if (!calls.name_suffix.empty()) name_.resize(std::min(name_.size(), name_.rfind(calls.name_suffix)));
+}
+
 bool ChatParser::end_word(const Marker& marker) {
+  if (word_ == Word::name) take_name_from_id();
   const ChatFormat::Calls& calls = format_->calls;
   if (word_ == Word::parameter) {
     parameter_ = without_blanks(parameter_);

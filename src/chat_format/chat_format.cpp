@@ -130,6 +130,8 @@ Status read_tagged_calls(Members& members, ChatFormat::Calls& calls) {
 
 Status read_named_calls(Members& members, ChatFormat::Calls& calls) {
   INLAY_TRY(members.marker("id_begin", calls.id_begin));
+  INLAY_TRY(members.text("name_prefix", calls.name_prefix));
+  INLAY_TRY(members.text("name_suffix", calls.name_suffix));
   INLAY_TRY(members.marker("arguments_begin", calls.arguments_begin));
   if (calls.begin.empty()) return members.lacks("begin");
   return calls.arguments_begin.empty() ? members.lacks("arguments_begin") : Status{};

@@ -31,6 +31,7 @@ struct ChatFormat {
     std::vector<std::string> arguments_keys;
     std::string id_key;
     Marker id_begin;         // of named; may be missing
+    std::string name_prefix, name_suffix;  // of named: where there is a prefix, the word is the id, and the name lies between both
     Marker arguments_begin;  // of named and tagged: what ends the name
     Marker parameter_begin, parameter_name_end, value_begin, value_end;  // of tagged
     bool value_lines = false;                                            // a line feed behind value_begin and before value_end is not of the value

@@ -103,6 +103,7 @@ class ChatParser {
   bool skip_blanks();
   void begin_word(Word word);
   bool step_word();
+  void take_name_from_id();
   bool end_word(const Marker& marker);
   bool step_arguments_begin();
   bool step_arguments();

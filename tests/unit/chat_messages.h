@@ -72,6 +72,9 @@ inline const ChatRow kMessages[] = {
     {"mistral-args", "[TOOL_CALLS]weather[CALL_ID]abcdefghi[ARGS]{\"place\": \"B\"}[TOOL_CALLS]now[ARGS]{}",
      "B weather | I abcdefghi | A {\"place\": \"B\"} | E | B now | A {} | E"},
     {"mistral-args", "[THINK]Hm[/THINK]So[TOOL_CALLS]now[ARGS]{}", "R Hm | C So | B now | A {} | E"},
+    {"kimi", "So<|tool_calls_section_begin|><|tool_call_begin|>functions.weather:0<|tool_call_argument_begin|>{\"days\": 1}<|tool_call_end|>"
+             "<|tool_call_begin|>functions.now:1<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>",
+     "C So | B weather | I functions.weather:0 | A {\"days\": 1} | E | B now | I functions.now:1 | A {} | E"},
     {"granite", "<think>a</think><response>b</response>", "R a | C b"},
     {"granite", "<|tool_call|>[{\"name\": \"now\", \"arguments\": {}}]", "B now | A {} | E"},
 
@@ -95,6 +98,17 @@ inline const ChatRow kMessages[] = {
     {"qwen3-coder", "<function=now></function>\n", "B now | A {} | E"},
     {"qwen3-coder", "<tool_call><function=weather><parameter=place>5</parameter><parameter=any>5</parameter></function></tool_call>",
      "B weather | A {\"place\": \"5\", \"any\": 5} | E"},
+    {"seed", "<seed:think>Hm</seed:think>\nSo\n\n<seed:tool_call>\n<function=weather>\n<parameter=place>\nBern</parameter>\n<parameter=days>2</parameter>\n"
+             "</function>\n</seed:tool_call>",
+     "R Hm | C So | B weather | A {\"place\": \"\\nBern\", \"days\": 2} | E"},
+    {"minimax", "So\n<minimax:tool_call>\n<invoke name=\"weather\">\n<parameter name=\"place\">Bern \"x\"</parameter><parameter name=\"hot\">true</parameter>"
+                "</invoke>\n<invoke name=\"now\">\n</invoke>\n</minimax:tool_call>",
+     "C So | B weather | A {\"place\": \"Bern \\\"x\\\"\", \"hot\": true} | E | B now | A {} | E"},
+    {"command", "<|START_THINKING|>Hm<|END_THINKING|><|START_ACTION|>[\n    {\"tool_call_id\": \"0\", \"tool_name\": \"now\", \"parameters\": {}}\n]<|END_ACTION|>",
+     "R Hm | B now | I 0 | A {} | E"},
+    {"command", "<|START_RESPONSE|>Yes<|END_RESPONSE|>", "C Yes"},
+    {"nemotron", "<TOOLCALL>[{\"name\": \"now\", \"arguments\": {}}, {\"name\": \"now\", \"arguments\": {}}]</TOOLCALL>",
+     "B now | A {} | E | B now | A {} | E"},
     {"glm", "\n<think>Hm</think>\nLook.\n<tool_call>weather\n<arg_key>place</arg_key>\n<arg_value>\nBern\n</arg_value>\n<arg_key>days</arg_key>\n"
             "<arg_value>3</arg_value>\n</tool_call>\n<tool_call>now\n</tool_call>\n<tool_call>now</tool_call>",
      "R Hm | C Look. | B weather | A {\"place\": \"\\nBern\\n\", \"days\": 3} | E | B now | A {} | E | B now | A {} | E"},
@@ -138,6 +152,8 @@ inline const ChatRow kMalformed[] = {
      "B now | A {\"a\": 1 | E! | C \n<parameter=a>2</parameter></function></tool_call> (malformed)"},
     {"qwen3-coder", "<tool_call>{\"name\": \"now\"}</tool_call>", "C <tool_call>{\"name\": \"now\"}</tool_call> (malformed)"},
     {"qwen3-coder", "<tool_call><function=weather><parameter=place>Bern", "B weather | A {\"place\": \"Bern | E! (incomplete)"},
+    {"kimi", "<|tool_call_begin|>functions.:0<|tool_call_argument_begin|>{}", "C <|tool_call_begin|>functions.:0<|tool_call_argument_begin|>{} (malformed)"},
+    {"minimax", "<minimax:tool_call>\n<invoke name=\"now\"></invoke>\nDone.", "B now | A {} | E | C \nDone. (malformed)"},
     {"glm", "<tool_call>{\"name\": \"now\"}</tool_call>", "C <tool_call>{\"name\": \"now\"}</tool_call> (malformed)"},
     {"harmony", "Plain answer.", "C Plain answer. (malformed)"},
     {"harmony", "assis<|channel|>final<|message|>x", "C assisx (malformed)"},
