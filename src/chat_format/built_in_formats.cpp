@@ -136,6 +136,18 @@ constexpr BuiltIn kFormats[] = {
   "calls": {"written": "json", "begin": "<|tool_call|>", "name_key": "name", "arguments_key": "arguments"},
   "template_has": ["<|tool_call|>", "<|start_of_role|>"]
 })"},
+    {"lfm2", R"({
+  "name": "lfm2",
+  "reasoning": {"begin": "<think>", "end": "</think>"},
+  "calls": {"written": "python", "begin": "<|tool_call_start|>", "end": "<|tool_call_end|>"},
+  "template_has": "<|tool_list_start|>"
+})"},
+    {"pythonic", R"({
+  "name": "pythonic",
+  "reasoning": {"begin": "<think>", "end": "</think>"},
+  "calls": {"written": "python", "bare": true},
+  "template_has": "[func_name1("
+})"},
     {"think", R"({"name": "think", "reasoning": {"begin": "<think>", "end": "</think>"}, "template_has": "<think>"})"},
     {"think-brackets", R"({"name": "think-brackets", "reasoning": {"begin": "[THINK]", "end": "[/THINK]"}, "template_has": "[THINK]"})"},
     {"content", R"({"name": "content"})"},

@@ -60,6 +60,8 @@ bool ChatParser::step_call_begin() {
 void ChatParser::after_begin() {
   if (format_->calls.written == ChatFormat::Written::json)
     begin_calls_object();
+  else if (format_->calls.written == ChatFormat::Written::python)
+    begin_python();
   else
     begin_word(Word::name);
 }
@@ -268,7 +270,7 @@ bool ChatParser::step_between() {
     separated_ = true;
   } else if (maybe) {
     return false;
-  } else if (char c = 0; separated_ && calls.bare && peek(c) == Next::character && c == '{') {
+  } else if (char c = 0; separated_ && calls.bare && peek(c) == Next::character && (c == '{' || c == '[')) {
     begin_call(nullptr);
   } else if (in_section_) {
     fail();

@@ -98,8 +98,11 @@ Status read_written(Members& calls, ChatFormat::Written& out) {
   if (!value) return calls.lacks("written");
   INLAY_ASSIGN(const std::string_view word, value->as_string());
   using Written = ChatFormat::Written;
-  out = word == "json" ? Written::json : word == "named" ? Written::named : word == "tagged" ? Written::tagged : Written::none;
-  return out == Written::none ? value->expected("\"json\", \"named\" or \"tagged\"") : Status{};
+  const std::pair<const char*, Written> words[] = {
+      {"json", Written::json}, {"named", Written::named}, {"tagged", Written::tagged}, {"python", Written::python}};
+  for (const auto& [name, written] : words)
+    if (word == name) return out = written, Status{};
+  return value->expected("\"json\", \"named\", \"tagged\" or \"python\"");
 }
 
 Status read_json_calls(Members& members, ChatFormat::Calls& calls) {
@@ -137,6 +140,12 @@ Status read_named_calls(Members& members, ChatFormat::Calls& calls) {
   return calls.arguments_begin.empty() ? members.lacks("arguments_begin") : Status{};
 }
 
+Status read_python_calls(Members& members, ChatFormat::Calls& calls) {
+  INLAY_TRY(members.truth("bare", calls.bare));
+  INLAY_TRY(members.text("name_suffix", calls.name_suffix));
+  return calls.begin.empty() && !calls.bare ? members.lacks("begin") : Status{};
+}
+
 Status read_calls(Members& format, ChatFormat::Calls& calls) {
   const auto value = format.take("calls");
   if (!value) return {};
@@ -154,6 +163,9 @@ Status read_calls(Members& format, ChatFormat::Calls& calls) {
       break;
     case ChatFormat::Written::tagged:
       INLAY_TRY(read_tagged_calls(members, calls));
+      break;
+    case ChatFormat::Written::python:
+      INLAY_TRY(read_python_calls(members, calls));
       break;
     default:
       INLAY_TRY(read_named_calls(members, calls));

@@ -20,18 +20,19 @@ struct ChatFormat {
     json,    // an object with both, or an array of such objects
     named,   // a name, then the arguments as JSON
     tagged,  // a name, then each argument between tags
+    python,  // a call as Python writes it, or a list of such
   };
   struct Calls {
     Written written = Written::none;
     Marker section_begin, section_end;  // around all calls
     std::vector<Marker> begin, end;     // of one call, in this order, blanks between them
     Marker separator;                   // that may stand between calls
-    bool bare = false;                  // of json: `begin` may be missing where content has not begun; of tagged: the first marker of `begin` may be
+    bool bare = false;                  // of json and python: `begin` may be missing where content has not begun; of tagged: the first marker of `begin` may be
     std::string name_key;               // of json
     std::vector<std::string> arguments_keys;
     std::string id_key;
     Marker id_begin;         // of named; may be missing
-    std::string name_prefix, name_suffix;  // of named: where there is a prefix, the word is the id, and the name lies between both
+    std::string name_prefix, name_suffix;  // of named: where there is a prefix, the word is the id, and the name lies between both; of python
     Marker arguments_begin;  // of named and tagged: what ends the name
     Marker parameter_begin, parameter_name_end, value_begin, value_end;  // of tagged
     bool value_lines = false;                                            // a line feed behind value_begin and before value_end is not of the value

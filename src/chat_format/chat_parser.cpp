@@ -137,6 +137,8 @@ bool ChatParser::step() {
       return step_call_begin();
     case State::call_json:
       return step_json();
+    case State::call_python:
+      return step_python();
     case State::call_word:
       return step_word();
     case State::arguments_begin:
@@ -276,7 +278,9 @@ bool ChatParser::at_start(bool& wait) {
     begin_call(marker);
     return true;
   }
-  if (!calls.bare || calls.written != ChatFormat::Written::json || in_.run()[0] != '{') return false;
+  using Written = ChatFormat::Written;
+  const char first = calls.written == Written::json ? '{' : calls.written == Written::python ? '[' : '\0';
+  if (!calls.bare || in_.run()[0] != first) return false;
   begin_call(nullptr);
   return true;
 }

@@ -12,6 +12,7 @@
 #include "src/chat_format/chat_format.h"
 #include "src/chat_format/json_scanner.h"
 #include "src/chat_format/marked_text.h"
+#include "src/chat_format/python_value.h"
 #include "src/chat_format/tool_types.h"
 #include "src/tokenizer/tokenizer.h"
 
@@ -45,7 +46,7 @@ class ChatParser {
  public:
   static constexpr size_t kMaxHeldBytes = size_t{1} << 20;  // of a call's name, of an argument that is no string, and of what stands around both
   static constexpr size_t kMaxNameBytes = 512;              // of names, ids, headers
-  static constexpr size_t kMaxParameters = 1024;            // of one call, in formats with tags
+  static constexpr size_t kMaxParameters = 1024;            // of one call, in formats with tags and as Python
 
   explicit ChatParser(std::shared_ptr<const ChatFormat> format, std::shared_ptr<const ToolTypes> tools = nullptr);
   ChatParser(const ChatParser&) = delete;
@@ -67,7 +68,7 @@ class ChatParser {
  private:
   using Kind = ChatDelta::Kind;
   enum class State : uint8_t {
-    content, reasoning, call_begin, call_json, call_word, arguments_begin, arguments, parameters, value_begin, value, call_end, between,
+    content, reasoning, call_begin, call_json, call_python, call_word, arguments_begin, arguments, parameters, value_begin, value, call_end, between,
     header, channel_text, channel_arguments, channel_string,
   };
   enum class Next : uint8_t { wait, character, marker };
@@ -75,6 +76,7 @@ class ChatParser {
   enum class Place : uint8_t { object, first_key, key, in_key, colon, value, in_value, behind_value, behind_object };
   enum class Member : uint8_t { other, name, id, arguments, held_arguments };
   enum class Taken : uint8_t { held, given, again, no };  // a character: held back, given or dropped, to be taken once more, not taken
+  enum class Python : uint8_t { call, key, value, behind_value, behind_call };
   enum class Word : uint8_t { name, id, parameter };
 
   const Marker* token(std::string_view name) const;
@@ -128,6 +130,15 @@ class ChatParser {
   bool commit_json(std::string_view arguments);
   Taken end_object();
 
+  // call_python.cpp
+  void begin_python();
+  bool step_python();
+  Taken take_python(char c);
+  bool begin_python_call();
+  void begin_python_key();
+  bool begin_python_value();
+  Taken end_python_call();
+
   // tagged.cpp
   void begin_parameters();
   bool step_parameters();
@@ -180,11 +191,15 @@ class ChatParser {
   bool in_list_ = false, has_arguments_ = false, in_literal_ = false;
   std::string key_, value_, arguments_;
 
-  // A call with tags.
-  Word word_ = Word::name;
+  // A call as Python.
+  Python python_place_ = Python::call;
+  PythonValue python_;
+
+  // A call with tags; the first three also of one as Python.
   bool word_ended_ = false;
   std::string parameter_;
   std::vector<std::string> parameters_;  // that were written
+  Word word_ = Word::name;
   uint8_t types_ = kAnyType;
   bool is_text_ = false, at_value_start_ = false;
 

@@ -113,6 +113,16 @@ inline const ChatRow kMessages[] = {
             "<arg_value>3</arg_value>\n</tool_call>\n<tool_call>now\n</tool_call>\n<tool_call>now</tool_call>",
      "R Hm | C Look. | B weather | A {\"place\": \"\\nBern\\n\", \"days\": 3} | E | B now | A {} | E | B now | A {} | E"},
 
+    {"lfm2", "<|tool_call_start|>[weather(place=\"Bern \\\"x\\\"\", days=3), now()]<|tool_call_end|>So",
+     "B weather | A {\"place\": \"Bern \\\"x\\\"\", \"days\": 3} | E | B now | A {} | E | C So"},
+    {"lfm2", "So\n<|tool_call_start|> weather ( list = ['a', 'it\\'s \"é\"', (1, -2.5e3,), [] ,], more={'k': {\"a\": None}, 'b': [True, False]}, hot = True, )<|tool_call_end|>",
+     "C So | B weather | A {\"list\": [\"a\", \"it's \\\"é\\\"\", [1, -2.5e3], []], \"more\": {\"k\": {\"a\": null}, \"b\": [true, false]}, \"hot\": true} | E"},
+    {"lfm2", "<|tool_call_start|>[weather(place='a\\nb\\x41\\u00e9\\U0001F600\\ud83d\\ude00\\q\\\\\\\nc\nd')]<|tool_call_end|>",
+     "B weather | A {\"place\": \"a\\nbAé😀\\ud83d\\ude00\\\\q\\\\c\\nd\"} | E"},
+    {"pythonic", "[weather(days=2), now()]", "B weather | A {\"days\": 2} | E | B now | A {} | E"},
+    {"pythonic", "[1, 2]", "C [1, 2]"},
+    {"pythonic", "[sum(days=2)]", "C [sum(days=2)]"},
+    {"pythonic", "See [weather(days=2)]", "C See [weather(days=2)]"},
     {"harmony", "<|channel|>analysis<|message|>Hm.\n<|end|><|start|>assistant<|channel|>final<|message|>\nYes<|return|>", "R Hm.\n | C \nYes"},
     {"harmony", "<|channel|>commentary to=functions.weather <|constrain|>json<|message|>{\"place\": \"B\"}<|call|>",
      "B weather | A {\"place\": \"B\"} | E", "<|start|>assistant"},
@@ -152,6 +162,13 @@ inline const ChatRow kMalformed[] = {
      "B now | A {\"a\": 1 | E! | C \n<parameter=a>2</parameter></function></tool_call> (malformed)"},
     {"qwen3-coder", "<tool_call>{\"name\": \"now\"}</tool_call>", "C <tool_call>{\"name\": \"now\"}</tool_call> (malformed)"},
     {"qwen3-coder", "<tool_call><function=weather><parameter=place>Bern", "B weather | A {\"place\": \"Bern | E! (incomplete)"},
+    {"lfm2", "<|tool_call_start|>none<|tool_call_end|>", "C <|tool_call_start|>none<|tool_call_end|> (malformed)"},
+    {"lfm2", "<|tool_call_start|>[now(5)]<|tool_call_end|>", "B now | A { | E! | C 5)]<|tool_call_end|> (malformed)"},
+    {"lfm2", "<|tool_call_start|>[now(a=x)]<|tool_call_end|>", "B now | A {\"a\":  | E! | C )]<|tool_call_end|> (malformed)"},
+    {"lfm2", "<|tool_call_start|>[now(a=1, a=2)]<|tool_call_end|>", "B now | A {\"a\": 1 | E! | C  a=2)]<|tool_call_end|> (malformed)"},
+    {"lfm2", "<|tool_call_start|>[now(a='\\ud800x')]", "B now | A {\"a\": \"\\ud800 | E! | C x')] (malformed)"},
+    {"lfm2", "<|tool_call_start|>[now(), ]", "B now | A {} | E | C  ] (malformed)"},
+    {"lfm2", "<|tool_call_start|>[now(a=[1, 2", "B now | A {\"a\": [1, 2 | E! (incomplete)"},
     {"kimi", "<|tool_call_begin|>functions.:0<|tool_call_argument_begin|>{}", "C <|tool_call_begin|>functions.:0<|tool_call_argument_begin|>{} (malformed)"},
     {"minimax", "<minimax:tool_call>\n<invoke name=\"now\"></invoke>\nDone.", "B now | A {} | E | C \nDone. (malformed)"},
     {"glm", "<tool_call>{\"name\": \"now\"}</tool_call>", "C <tool_call>{\"name\": \"now\"}</tool_call> (malformed)"},
@@ -172,7 +189,8 @@ inline std::string random_message(const ChatFormat& format, std::mt19937& random
   const char* parts[] = {"{", "}", "[", "]", "\"", ":", ", ", "\n", " ", "x", "weather",
                          "{\"name\": \"weather\", \"arguments\": ", "{\"a\": 1}", "}\n",
                          "{\"name\": \"now\", \"parameters\": {}}", "\xC3\xA9", "\xF0\x9F\x98\x80", "\\", "place", "to=functions.now", "commentary",
-                         "analysis", "final", "assistant", ";", "5", "true", "\"id\": \"1\""};
+                         "analysis", "final", "assistant", ";", "5", "true", "\"id\": \"1\"",
+                         "now()", "[weather(place='x')", "weather(", ")", "'", "=", "days="};
   std::string out;
   for (unsigned n = random() % 24; n > 0; --n) {
     if (random() % 8 == 0) {  // a message as it should be

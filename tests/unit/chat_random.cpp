@@ -121,6 +121,22 @@ void write_thoughts(const Message& m, Writer& w, const char* begin, const char* 
   w.marker(begin).text(lines + m.reasoning + lines).marker(end).text(std::string(lines) + lines);
 }
 
+std::string python_text(const Json& value) {
+  if (value.is_null()) return "None";
+  if (value.is_boolean()) return value.get<bool>() ? "True" : "False";
+  std::string out, separator;
+  if (value.is_string()) {
+    for (const char c : value.get<std::string>()) out += c == '\'' || c == '\\' ? std::string{'\\', c} : c == '\n' ? "\\n" : c == '\r' ? "\\x0d" : std::string(1, c);
+    return "'" + out + "'";
+  }
+  if (!value.is_structured()) return value.dump();
+  for (const auto& [key, item] : value.items()) {
+    out += separator + (value.is_object() ? python_text(key) + ": " : "") + python_text(item);
+    separator = ", ";
+  }
+  return value.is_object() ? "{" + out + "}" : "[" + out + "]";
+}
+
 std::string written(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
 struct Style {
@@ -172,6 +188,17 @@ const Style kStyles[] = {
        w.text(m.content);
        for (const Call& call : m.calls)
          w.marker("[TOOL_CALLS]").text(call.name).marker("[CALL_ID]").text(call.id).marker("[ARGS]").text(call.arguments.dump());
+     }},
+    {"lfm2", true, true, false, [](const Message& m, Writer& w) {
+       write_thoughts(m, w, "<think>", "</think>", "\n");
+       w.text(m.content);
+       std::string calls;
+       for (const Call& call : m.calls) {
+         std::string arguments;
+         for (const auto& [key, value] : call.arguments.items()) arguments += (arguments.empty() ? "" : ", ") + key + "=" + python_text(value);
+         calls += (calls.empty() ? "" : ", ") + call.name + "(" + arguments + ")";
+       }
+       if (!m.calls.empty()) w.marker("<|tool_call_start|>").text("[" + calls + "]").marker("<|tool_call_end|>");
      }},
     {"deepseek-v3.1", true, true, false, [](const Message& m, Writer& w) {
        write_thoughts(m, w, "<think>", "</think>", "");
