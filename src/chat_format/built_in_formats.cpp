@@ -52,7 +52,8 @@ constexpr BuiltIn kFormats[] = {
   "name": "minimax",
   "reasoning": {"begin": "<think>", "end": "</think>"},
   "calls": {
-    "written": "tagged", "section_begin": "<minimax:tool_call>", "section_end": "</minimax:tool_call>", "begin": "<invoke name=\"", "end": "</invoke>",
+    "written": "tagged", "section_begin": "<minimax:tool_call>", "section_end": "</minimax:tool_call>",
+    "begin": "<invoke name=\"", "end": "</invoke>",
     "arguments_begin": "\">", "parameter_begin": "<parameter name=\"", "parameter_name_end": "\">", "value_end": "</parameter>"
   },
   "template_has": ["<minimax:tool_call>", "<invoke name=", "<parameter name="]

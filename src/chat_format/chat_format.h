@@ -27,7 +27,8 @@ struct ChatFormat {
     Marker section_begin, section_end;  // around all calls
     std::vector<Marker> begin, end;     // of one call, in this order, blanks between them
     Marker separator;                   // that may stand between calls
-    bool bare = false;                  // of json and python: `begin` may be missing where content has not begun; of tagged: the first marker of `begin` may be
+    // json and python: `begin` may be missing where content has not begun; tagged: the first marker of `begin` may be missing.
+    bool bare = false;
     std::string name_key;               // of json
     std::vector<std::string> arguments_keys;
     std::string id_key;

@@ -109,6 +109,8 @@ PythonValue::Step PythonValue::in_escape(char c, std::string& json) {
   if (n_digits_ > 0) return go(State::code);
   if (std::string_view("ntrbf\\\"").find(c) != std::string_view::npos)
     json += {'\\', c};
+  else if (c == 'a' || c == 'v')
+    json += c == 'a' ? "\\u0007" : "\\u000b";
   else if (c == '\'' || c == '/')
     json += c;
   else if (c != '\n')  // which continues the line

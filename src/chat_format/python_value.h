@@ -14,7 +14,7 @@ class PythonValue {
   using Step = JsonScanner::Step;
   static constexpr uint32_t kMaxDepth = JsonScanner::kMaxDepth;
 
-  // Appends to `json`. Numbers are those of JSON. done_before: a number or a word ended before `c`.
+  // Appends to `json`. Numbers are those of JSON, escapes of octal digits are letters, `(1)` is a tuple. done_before: a number or a word ended before `c`.
   Step feed(char c, std::string& json);
   bool in_string() const { return state_ == State::string; }  // and in no escape
 

@@ -98,13 +98,16 @@ inline const ChatRow kMessages[] = {
     {"qwen3-coder", "<function=now></function>\n", "B now | A {} | E"},
     {"qwen3-coder", "<tool_call><function=weather><parameter=place>5</parameter><parameter=any>5</parameter></function></tool_call>",
      "B weather | A {\"place\": \"5\", \"any\": 5} | E"},
-    {"seed", "<seed:think>Hm</seed:think>\nSo\n\n<seed:tool_call>\n<function=weather>\n<parameter=place>\nBern</parameter>\n<parameter=days>2</parameter>\n"
+    {"seed", "<seed:think>Hm</seed:think>\nSo\n\n<seed:tool_call>\n<function=weather>\n<parameter=place>\nBern</parameter>\n"
+             "<parameter=days>2</parameter>\n"
              "</function>\n</seed:tool_call>",
      "R Hm | C So | B weather | A {\"place\": \"\\nBern\", \"days\": 2} | E"},
-    {"minimax", "So\n<minimax:tool_call>\n<invoke name=\"weather\">\n<parameter name=\"place\">Bern \"x\"</parameter><parameter name=\"hot\">true</parameter>"
+    {"minimax", "So\n<minimax:tool_call>\n<invoke name=\"weather\">\n"
+                "<parameter name=\"place\">Bern \"x\"</parameter><parameter name=\"hot\">true</parameter>"
                 "</invoke>\n<invoke name=\"now\">\n</invoke>\n</minimax:tool_call>",
      "C So | B weather | A {\"place\": \"Bern \\\"x\\\"\", \"hot\": true} | E | B now | A {} | E"},
-    {"command", "<|START_THINKING|>Hm<|END_THINKING|><|START_ACTION|>[\n    {\"tool_call_id\": \"0\", \"tool_name\": \"now\", \"parameters\": {}}\n]<|END_ACTION|>",
+    {"command", "<|START_THINKING|>Hm<|END_THINKING|><|START_ACTION|>[\n"
+                "    {\"tool_call_id\": \"0\", \"tool_name\": \"now\", \"parameters\": {}}\n]<|END_ACTION|>",
      "R Hm | B now | I 0 | A {} | E"},
     {"command", "<|START_RESPONSE|>Yes<|END_RESPONSE|>", "C Yes"},
     {"nemotron", "<TOOLCALL>[{\"name\": \"now\", \"arguments\": {}}, {\"name\": \"now\", \"arguments\": {}}]</TOOLCALL>",
@@ -115,8 +118,10 @@ inline const ChatRow kMessages[] = {
 
     {"lfm2", "<|tool_call_start|>[weather(place=\"Bern \\\"x\\\"\", days=3), now()]<|tool_call_end|>So",
      "B weather | A {\"place\": \"Bern \\\"x\\\"\", \"days\": 3} | E | B now | A {} | E | C So"},
-    {"lfm2", "So\n<|tool_call_start|> weather ( list = ['a', 'it\\'s \"é\"', (1, -2.5e3,), [] ,], more={'k': {\"a\": None}, 'b': [True, False]}, hot = True, )<|tool_call_end|>",
-     "C So | B weather | A {\"list\": [\"a\", \"it's \\\"é\\\"\", [1, -2.5e3], []], \"more\": {\"k\": {\"a\": null}, \"b\": [true, false]}, \"hot\": true} | E"},
+    {"lfm2", "So\n<|tool_call_start|> weather ( list = ['a', 'it\\'s \"é\"', (1, -2.5e3,), [] ,], "
+             "more={'k': {\"a\": None}, 'b': [True, False]}, hot = True, )<|tool_call_end|>",
+     "C So | B weather | A {\"list\": [\"a\", \"it's \\\"é\\\"\", [1, -2.5e3], []], "
+     "\"more\": {\"k\": {\"a\": null}, \"b\": [true, false]}, \"hot\": true} | E"},
     {"lfm2", "<|tool_call_start|>[weather(place='a\\nb\\x41\\u00e9\\U0001F600\\ud83d\\ude00\\q\\\\\\\nc\nd')]<|tool_call_end|>",
      "B weather | A {\"place\": \"a\\nbAé😀\\ud83d\\ude00\\\\q\\\\c\\nd\"} | E"},
     {"pythonic", "[weather(days=2), now()]", "B weather | A {\"days\": 2} | E | B now | A {} | E"},
@@ -169,7 +174,8 @@ inline const ChatRow kMalformed[] = {
     {"lfm2", "<|tool_call_start|>[now(a='\\ud800x')]", "B now | A {\"a\": \"\\ud800 | E! | C x')] (malformed)"},
     {"lfm2", "<|tool_call_start|>[now(), ]", "B now | A {} | E | C  ] (malformed)"},
     {"lfm2", "<|tool_call_start|>[now(a=[1, 2", "B now | A {\"a\": [1, 2 | E! (incomplete)"},
-    {"kimi", "<|tool_call_begin|>functions.:0<|tool_call_argument_begin|>{}", "C <|tool_call_begin|>functions.:0<|tool_call_argument_begin|>{} (malformed)"},
+    {"kimi", "<|tool_call_begin|>functions.:0<|tool_call_argument_begin|>{}",
+     "C <|tool_call_begin|>functions.:0<|tool_call_argument_begin|>{} (malformed)"},
     {"minimax", "<minimax:tool_call>\n<invoke name=\"now\"></invoke>\nDone.", "B now | A {} | E | C \nDone. (malformed)"},
     {"glm", "<tool_call>{\"name\": \"now\"}</tool_call>", "C <tool_call>{\"name\": \"now\"}</tool_call> (malformed)"},
     {"harmony", "Plain answer.", "C Plain answer. (malformed)"},

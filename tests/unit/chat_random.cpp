@@ -27,7 +27,8 @@ struct Message {
 
 // What looks like a marker; `whole`: also markers themselves.
 std::string random_text(const ChatFormat& format, bool whole, Random& random) {
-  constexpr const char* kWords[] = {"a", "b c", " ", "\n", "\n\n", "<", ">", "</", "[", "{", "}", "\"", "\\", "|", "é", "日本", "😀", "```", "=", ": ", "\r\n"};
+  constexpr const char* kWords[] = {"a", "b c", " ", "\n", "\n\n", "<", ">", "</", "[", "{", "}", "\"", "\\", "|", "é", "日本",
+                                    "😀", "```", "=", ": ", "\r\n"};
   const auto markers = format.markers();
   std::string out = "x";
   for (unsigned n = random() % 12; n > 0; --n) {
@@ -126,7 +127,10 @@ std::string python_text(const Json& value) {
   if (value.is_boolean()) return value.get<bool>() ? "True" : "False";
   std::string out, separator;
   if (value.is_string()) {
-    for (const char c : value.get<std::string>()) out += c == '\'' || c == '\\' ? std::string{'\\', c} : c == '\n' ? "\\n" : c == '\r' ? "\\x0d" : std::string(1, c);
+    for (const char c : value.get<std::string>()) {
+      if (c == '\'' || c == '\\') out += '\\';
+      out += c == '\n' ? "\\n" : c == '\r' ? "\\x0d" : std::string(1, c);
+    }
     return "'" + out + "'";
   }
   if (!value.is_structured()) return value.dump();
@@ -150,8 +154,10 @@ const Style kStyles[] = {
        write_thoughts(m, w, "<think>", "</think>", "\n");
        w.text(m.content);
        for (const Call& call : m.calls)
-         w.text("\n").marker("<tool_call>").text("\n" + Json({{"name", call.name}, {"arguments", call.arguments}, {"id", call.id}}).dump(1) + "\n").marker(
-             "</tool_call>");
+         w.text("\n")
+             .marker("<tool_call>")
+             .text("\n" + Json({{"name", call.name}, {"arguments", call.arguments}, {"id", call.id}}).dump(1) + "\n")
+             .marker("</tool_call>");
      }},
     {"qwen3-coder", true, true, false, [](const Message& m, Writer& w) {
        write_thoughts(m, w, "<think>", "</think>", "\n");
@@ -168,7 +174,7 @@ const Style kStyles[] = {
        for (const Call& call : m.calls) {
          w.text("\n").marker("<tool_call>").text(call.name + "\n");
          for (const auto& [key, value] : call.arguments.items())
-           w.marker("<arg_key>").text(key).marker("</arg_key>").text("\n").marker("<arg_value>").text(written(value)).marker("</arg_value>").text("\n");
+           w.marker("<arg_key>").text(key).marker("</arg_key>").marker("<arg_value>").text(written(value)).marker("</arg_value>").text("\n");
          w.marker("</tool_call>");
        }
      }},
@@ -213,8 +219,11 @@ const Style kStyles[] = {
        w.text(m.content);
        if (!m.calls.empty()) w.marker("<｜tool▁calls▁begin｜>");
        for (const Call& call : m.calls)
-         w.marker("<｜tool▁call▁begin｜>").text("function").marker("<｜tool▁sep｜>").text(call.name + "\n```json\n" + call.arguments.dump() + "\n```").marker(
-             "<｜tool▁call▁end｜>");
+         w.marker("<｜tool▁call▁begin｜>")
+             .text("function")
+             .marker("<｜tool▁sep｜>")
+             .text(call.name + "\n```json\n" + call.arguments.dump() + "\n```")
+             .marker("<｜tool▁call▁end｜>");
        if (!m.calls.empty()) w.marker("<｜tool▁calls▁end｜>");
      }},
     {"harmony", true, true, false, [](const Message& m, Writer& w) {
@@ -227,8 +236,8 @@ const Style kStyles[] = {
        if (!m.reasoning.empty()) header().text("analysis").marker("<|message|>").text(m.reasoning).marker("<|end|>");
        if (!m.content.empty()) header().text("final").marker("<|message|>").text(m.content).marker("<|end|>");
        for (const Call& call : m.calls) {
-         header().text("commentary to=functions." + call.name + " ").marker("<|constrain|>").text("json").marker("<|message|>").text(call.arguments.dump());
-         w.marker("<|call|>");
+         header().text("commentary to=functions." + call.name + " ").marker("<|constrain|>").text("json").marker("<|message|>");
+         w.text(call.arguments.dump()).marker("<|call|>");
        }
      }},
 };
@@ -256,7 +265,8 @@ TEST(ChatRandom, MessagesGiveThemselvesBack) {
       for (int i = 0; i < 300; ++i) {
         Message message;
         if (style.reasoning && random() % 2) message.reasoning = random_text(*format, false, random);
-        for (unsigned n = random() % 4; n > 0; --n) message.calls.push_back({"f", "id" + std::to_string(random() % 9), random_arguments(*format, false, random)});
+        for (unsigned n = random() % 4; n > 0; --n)
+          message.calls.push_back({"f", "id" + std::to_string(random() % 9), random_arguments(*format, false, random)});
         if (random() % 2 && (style.content_beside_calls || message.calls.empty())) message.content = random_text(*format, false, random);
         Writer writer(*format);
         style.write(message, writer);

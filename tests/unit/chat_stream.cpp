@@ -184,7 +184,8 @@ TEST(ChatStream, LimitsAreExactAndTheSameForEverySplit) {
 TEST(ChatStream, MarkersAreFoundWhereverTheyStand) {
   for (size_t n = 490; n < 530; ++n) {
     const std::string text(n, 'x');
-    EXPECT_EQ(parse(built_in("hermes", false), nullptr, {}, {{text + "<tool_call>{\"name\": \"n\"}</tool_call>"}}).text(), "C " + text + " | B n | A {} | E");
+    EXPECT_EQ(parse(built_in("hermes", false), nullptr, {},
+                    {{text + "<tool_call>{\"name\": \"n\"}</tool_call>"}}).text(), "C " + text + " | B n | A {} | E");
     EXPECT_EQ(parse(built_in("think", false), nullptr, {}, {{"<think>" + text + "</think>y"}}).text(), "R " + text + " | C y");
   }
 }
