@@ -94,7 +94,7 @@ bool ChatParser::step_word() {
     if (maybe) return false;
     const bool blank = next == Next::character && is_json_blank(c);
     const bool fits = next == Next::character && !word_ended_ && (may_be_in_name(c) || (word_ == Word::parameter && c == ' ' && !out.empty()));
-    if ((!blank && !fits) || held_.size() >= kMaxHeldBytes || out.size() >= kMaxNameBytes) return fail(), true;
+    if ((!blank && !fits) || held_.size() >= kMaxHeldBytes || (fits && out.size() >= kMaxNameBytes)) return fail(), true;
     if (fits)
       out += c;
     else

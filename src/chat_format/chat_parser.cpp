@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-
 namespace inlay {
 namespace {
 
@@ -218,6 +217,17 @@ void ChatParser::begin_content() {
   pending_.clear();
 }
 
+// The marker was skipped. Without a begin it is text.
+void ChatParser::end_content(bool is_token) {
+  if (in_content_) {
+    in_content_ = false;
+    return begin_content();
+  }
+  malformed_ = malformed_ || is_token;
+  at_start_ = false;
+  add_text(Kind::content, format_->content_end.text);
+}
+
 void ChatParser::begin_reasoning() {
   state_ = State::reasoning;
   pending_.clear();
@@ -246,9 +256,12 @@ bool ChatParser::step_content() {
     return true;
   }
   if (!place.marker) return false;
-  if (place.marker == &format_->content_end || place.marker == &format_->reasoning_begin) {
+  if (place.marker == &format_->content_end) {
     in_.skip(*place.marker);
-    place.marker == &format_->content_end ? begin_content() : begin_reasoning();
+    end_content(false);
+  } else if (place.marker == &format_->reasoning_begin) {
+    in_.skip(*place.marker);
+    begin_reasoning();
   } else {
     begin_call(place.marker);
   }
@@ -270,6 +283,7 @@ bool ChatParser::at_start(bool& wait) {
   if (is_front(format_->content_begin)) {
     in_.skip(format_->content_begin);
     begin_content();
+    in_content_ = true;
     return true;
   }
   const ChatFormat::Calls& calls = format_->calls;
@@ -299,8 +313,11 @@ bool ChatParser::step_content_mark() {
     in_.skip_mark();
     if (is(format_->reasoning_begin)) {
       begin_reasoning();
-    } else if (is(format_->content_begin) || is(format_->content_end)) {
+    } else if (is(format_->content_begin)) {
       begin_content();
+      in_content_ = true;
+    } else if (is(format_->content_end)) {
+      end_content(true);
     } else if (mark) {
       malformed_ = true;
       at_start_ = false;

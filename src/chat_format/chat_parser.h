@@ -94,6 +94,7 @@ class ChatParser {
   bool step_content_mark();
   bool step_reasoning();
   void begin_content();
+  void end_content(bool is_token);
   void begin_reasoning();
   Next peek(char& c);
   void hold(std::string_view text) { held_ += text; }
@@ -176,6 +177,7 @@ class ChatParser {
   std::string pending_;       // blanks that belong to the text only if more of it follows
   bool at_start_ = true;      // no content yet, or none since reasoning or a call
   bool drop_lines_ = false;   // line feeds that come next are not of the text
+  bool in_content_ = false;   // behind the marker of its begin
 
   // A call.
   std::string held_;          // text that is content if no call comes of it

@@ -76,6 +76,7 @@ inline const ChatRow kMessages[] = {
              "<|tool_call_begin|>functions.now:1<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>",
      "C So | B weather | I functions.weather:0 | A {\"days\": 1} | E | B now | I functions.now:1 | A {} | E"},
     {"granite", "<think>a</think><response>b</response>", "R a | C b"},
+    {"granite", "<think>a</think>\n<response>\nb\n</response>\n", "R a | C b"},
     {"granite", "<|tool_call|>[{\"name\": \"now\", \"arguments\": {}}]", "B now | A {} | E"},
 
     {"deepseek-v3", "Hm<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>weather\n```json\n{\"place\": \"B\"}\n```<｜tool▁call▁end｜>\n"

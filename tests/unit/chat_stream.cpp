@@ -45,6 +45,12 @@ TEST(ChatStream, TokensCountWhereverTheyStand) {
   EXPECT_EQ(parse(format, nullptr, {}, {{"a"}, {"</tool_call>", true}}).text(), "C a</tool_call> (malformed)");
 }
 
+TEST(ChatStream, AnEndOfContentNeedsItsBegin) {
+  EXPECT_EQ(parse(built_in("granite", false), nullptr, {}, {{"a\n</response>\nb"}}).text(), "C a\n</response>\nb");
+  EXPECT_EQ(parse(built_in("granite", true), nullptr, {}, {{"a\n"}, {"</response>", true}, {"\nb"}}).text(), "C a\n</response>\nb (malformed)");
+  EXPECT_EQ(parse(built_in("granite", false), nullptr, {}, {{"<response>a</response></response>"}}).text(), "C a</response>");
+}
+
 TEST(ChatStream, OtherControlTokensAreNothing) {
   const auto format = built_in("hermes", false);
   EXPECT_EQ(parse(format, nullptr, {}, {{"a"}, {"<|x|>", true}, {"b"}, {"<|im_end|>", true}}).text(), "C ab");
@@ -157,6 +163,7 @@ TEST(ChatStream, LimitsAreExactAndTheSameForEverySplit) {
     EXPECT_EQ(parse(format, tools, {}, cut_further({{text}}, [&](size_t) { return 1 + random() % 5000; })).text(), whole.text());
   };
   check("mistral-args", "[TOOL_CALLS]" + name + "[ARGS]{}", true);
+  check("glm", "<tool_call>" + name + "\n</tool_call>", true);
   check("mistral-args", "[TOOL_CALLS]n" + name + "[ARGS]{}", false);
   check("hermes", "<tool_call>{\"name\": \"" + name + "\"}</tool_call>", true);
   check("hermes", "<tool_call>{\"name\": \"" + name + "n\"}</tool_call>", false);
