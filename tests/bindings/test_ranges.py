@@ -150,9 +150,9 @@ def normal(text):
 
 def rust_docs():
     """The documentation of each field of the options, and its type, by the C struct and the Rust field."""
-    text = "".join((ROOT / f"bindings/rust/src/{name}.rs").read_text(encoding="utf-8") for name in ("options", "sampler"))
+    text = "".join((ROOT / f"bindings/rust/src/{name}.rs").read_text(encoding="utf-8") for name in ("options", "sampler", "constraint"))
     structs = {"LoadOptions": "load", "Sampler": "sampler", "SessionOptions": "session", "ProfileOptions": "profile", "ConvertOptions": "convert",
-               "ScoreOptions": "score"}
+               "ScoreOptions": "score", "ConstraintSource": "constraint"}
     for name, c in structs.items():
         body = re.search(rf"pub struct {name}(?:<'a>)? \{{(.*?)\n\}}", text, re.S)[1]
         for doc, field, kind in re.findall(r"((?: {4}///[^\n]*\n)+) {4}pub (\w+): ([^\n]+),", body):
@@ -160,7 +160,8 @@ def rust_docs():
 
 
 def rust_name(field):
-    return {"n_bias": "bias", "n_dry_breakers": "dry_breakers", "n_stops": "stop", "n_stop_tokens": "stop_tokens"}.get(field, field)
+    return {"n_bias": "bias", "n_dry_breakers": "dry_breakers", "n_stops": "stop", "n_stop_tokens": "stop_tokens",
+            "n_choices": "choices"}.get(field, field)
 
 
 def table(text, pattern):
@@ -191,10 +192,11 @@ def csharp_docs():
         for field, cs in names[structs[f"inlay_{c}"]].items():
             yield f"inlay_{c}", field, docs.get(cs, "")
     # Others are parameters of a method.
-    for method, c in {"Convert": "convert_params", "Run": "run_params"}.items():
-        doc = next(found[1] for text in texts if (found := re.search(rf"((?: {{8}}///[^\n]*\n)+) {{8}}public [\w ]+ {method}\(", text)))
+    for method, (table_name, c) in {r"Convert\(": ("Convert", "convert_params"), r"Run\(": ("Run", "run_params"),
+                                    r"CreateConstraint\(IList": ("Constraint", "constraint_params")}.items():
+        doc = next(found[1] for text in texts if (found := re.search(rf"((?: {{8}}///[^\n]*\n)+) {{8}}public [\w ]+ {method}", text)))
         params = dict((name, normal(said)) for name, said in re.findall(r'<param name="(\w+)">(.*?)</param>', doc, re.S))
-        for field, cs in names[method].items():
+        for field, cs in names[table_name].items():
             yield f"inlay_{c}", field, params.get(cs, "")
 
 
