@@ -150,18 +150,20 @@ def normal(text):
 
 def rust_docs():
     """The documentation of each field of the options, and its type, by the C struct and the Rust field."""
-    text = "".join((ROOT / f"bindings/rust/src/{name}.rs").read_text(encoding="utf-8") for name in ("options", "sampler", "constraint"))
-    structs = {"LoadOptions": "load", "Sampler": "sampler", "SessionOptions": "session", "ProfileOptions": "profile", "ConvertOptions": "convert",
-               "ScoreOptions": "score", "ConstraintSource": "constraint"}
+    text = "".join((ROOT / f"bindings/rust/src/{name}.rs").read_text(encoding="utf-8")
+                   for name in ("options", "sampler", "constraint", "request"))
+    structs = {"LoadOptions": "load_params", "Sampler": "sampler_params", "SessionOptions": "session_params", "ProfileOptions": "profile_params",
+               "ConvertOptions": "convert_params", "ScoreOptions": "score_params", "ConstraintSource": "constraint_params", "Request": "request",
+               "QueueOptions": "queue_params", "RunOptions": "run_params", "ThreadOptions": "thread_params"}
     for name, c in structs.items():
         body = re.search(rf"pub struct {name}(?:<'a>)? \{{(.*?)\n\}}", text, re.S)[1]
         for doc, field, kind in re.findall(r"((?: {4}///[^\n]*\n)+) {4}pub (\w+): ([^\n]+),", body):
-            yield f"inlay_{c}_params", field, normal(doc), kind
+            yield f"inlay_{c}", field, normal(doc), kind
 
 
 def rust_name(field):
     return {"n_bias": "bias", "n_dry_breakers": "dry_breakers", "n_stops": "stop", "n_stop_tokens": "stop_tokens",
-            "n_choices": "choices"}.get(field, field)
+            "n_choices": "choices"}.get(field, field.removesuffix("_us"))
 
 
 def table(text, pattern):
@@ -217,7 +219,7 @@ def in_rust():
     for s, f in FIELDS:
         doc, kind = docs.get((s.name, rust_name(f.name)), ("", ""))
         # A type without a sign says it itself.
-        yield s.name, f.name, doc + (" 0 or more" if re.fullmatch(r"u\d+", kind) else "")
+        yield s.name, f.name, doc + (" 0 or more" if re.fullmatch(r"u\d+|Option<Duration>", kind) else "")
 
 
 class Ranges(unittest.TestCase):
