@@ -37,6 +37,7 @@ SAID = {
     ("inlay_session_free", "Rust"): "`Drop` of `Session`",
     ("inlay_queue_free", "Rust"): "`Drop` of `Queue`",
     ("inlay_session_free", "Go"): "`Session.Close`",
+    ("inlay_queue_free", "Go"): "`Queue.Close`",
     ("inlay_session_free", "C#"): "`Session.Dispose`",
     ("inlay_queue_free", "C#"): "`RequestQueue.Dispose`",
     ("inlay_constraint_free", "Rust"): "`Drop` of `Constraint`",

@@ -28,8 +28,14 @@
 // that finds it in use returns an error that matches StatusBusy. It has one Generation at a time: of two, the older one
 // ends with an error. Generations that goroutines run at a time share decode steps: whoever asks for an event while no step
 // is under way runs one for all that wait. Cancel, Info and Close may be called at any time from any goroutine; a request to
-// stop belongs to the generation under way and has no effect on later ones. Engines and sessions may be closed in any order and
-// more than once; what is never closed is freed some time after it became unreachable.
+// stop belongs to the generation under way and has no effect on later ones. A Queue may be used by any number of goroutines.
+// Engines, sessions and queues may be closed in any order and more than once; what is never closed is freed some time after it became unreachable.
+//
+// # Requests
+//
+// Beside sessions, which the program steps, an engine takes requests: a Queue is where they are submitted and where what became of
+// them is collected; Engine.Ask returns the Answer to a single one. Engine.SetThread gives the engine a thread that computes them,
+// or the program calls Engine.Run.
 //
 // # Errors
 //

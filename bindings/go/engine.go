@@ -37,6 +37,9 @@ type sharedEngine struct {
 	steps  steps
 	queue  queue
 	gone   func() // called when the handle is freed, if it is not nil
+	// closed: the Engine was, though sessions and calls under way may need the handle still.
+	closed   atomic.Bool
+	requests requests
 }
 
 func (s *sharedEngine) leave() {
@@ -54,15 +57,15 @@ type Engine struct {
 	shared *sharedEngine
 	info   EngineInfo
 	once   sync.Once
-	closed atomic.Bool
 }
 
-// Close gives the engine up. Its memory is freed as soon as no call and no session needs it.
+// Close gives the engine up: its requests end with FinishCancelled. Its memory is freed as soon as no call and no session needs it.
 func (e *Engine) Close() error {
 	e.once.Do(func() {
-		e.closed.Store(true)
+		e.shared.closed.Store(true)
 		runtime.SetFinalizer(e, nil)
-		e.shared.queue.wake()
+		e.shared.endRequests()
+		e.shared.queue.freed.tell()
 		e.shared.leave()
 	})
 	return nil
@@ -73,7 +76,7 @@ func (e *Engine) join(op string) (*raw.Engine, error) {
 	if e == nil {
 		return nil, fail(op, StatusInvalidArgument, "the engine is nil")
 	}
-	if e.closed.Load() || !e.shared.users.join() {
+	if e.shared.closed.Load() || !e.shared.users.join() {
 		return nil, closedError(op, "engine")
 	}
 	return e.shared.handle, nil
@@ -255,7 +258,7 @@ func (e *Engine) embed(ctx context.Context, inputs *raw.EmbedInput, n int, pooli
 		return nil, err
 	}
 	defer e.leave()
-	defer e.shared.queue.wake() // The texts have had sessions.
+	defer e.shared.queue.freed.tell() // The texts have had sessions.
 	if ctx.Err() != nil {
 		return nil, cancelled("embed", ctx)
 	}
@@ -396,7 +399,7 @@ func (e *Engine) Profile(ctx context.Context, options ProfileOptions) error {
 		return err
 	}
 	defer e.leave()
-	defer e.shared.queue.wake() // It has had a session.
+	defer e.shared.queue.freed.tell() // It has had a session.
 	n := numbers{op: "profile"}
 	params := raw.ProfileParams{StructSize: uint32(unsafe.Sizeof(raw.ProfileParams{})), NTokens: n.int32("Tokens", options.Tokens),
 		NPast: n.int32("Past", options.Past), NRepetitions: n.int32("Repetitions", options.Repetitions)}
@@ -431,8 +434,8 @@ func Compare(a, b *Engine, tokens []int32, nmseLimit float64) (text string, firs
 		return "", 0, err
 	}
 	defer b.leave()
-	defer a.shared.queue.wake() // They have had a session each.
-	defer b.shared.queue.wake()
+	defer a.shared.queue.freed.tell() // They have had a session each.
+	defer b.shared.queue.freed.tell()
 	var operation int32
 	text, err = readText("compare", 1<<16, func(buf *byte, size uintptr, needed *uintptr, err *raw.Error) Status {
 		return raw.CompareText(handleA, handleB, tokensOf(tokens), uintptr(len(tokens)), nmseLimit, &operation, buf, size,

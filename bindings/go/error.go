@@ -6,6 +6,7 @@ import (
 	"math"
 	"sync"
 	"syscall"
+	"time"
 
 	"inlay.dev/inlay/raw"
 )
@@ -133,6 +134,18 @@ func (n *numbers) within(name string, value, low, high int) int32 {
 		n.err = fail(n.op, StatusInvalidArgument, "%s is %d, expected %d to %d", name, value, low, high)
 	}
 	return int32(value)
+}
+
+// microseconds are those of a duration; one that is shorter than a microsecond counts as one.
+func (n *numbers) microseconds(name string, value time.Duration) uint64 {
+	if value < 0 && n.err == nil {
+		n.err = fail(n.op, StatusInvalidArgument, "%s is %s, expected 0 or more", name, value)
+	}
+	whole := uint64(value / time.Microsecond)
+	if value%time.Microsecond > 0 {
+		whole++
+	}
+	return whole
 }
 
 // bytesOf is the address of a string's bytes, never nil.

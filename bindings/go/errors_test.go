@@ -219,7 +219,7 @@ func TestStatusNames(t *testing.T) {
 	if _, err := Version(); err != nil {
 		t.Fatal(err)
 	}
-	for status := StatusOK; status <= StatusInvalidState+1; status++ {
+	for status := StatusOK; status <= StatusQueueFull+1; status++ {
 		if status.String() != raw.StatusName(status) {
 			t.Errorf("%d is %s here and %s in the library", int(status), status.String(), raw.StatusName(status))
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"os"
+	"strings"
 
 	"inlay.dev/inlay"
 )
@@ -36,4 +38,73 @@ func Example() {
 		}
 		fmt.Print(event.Text)
 	}
+}
+
+// The answer to a request, piece by piece.
+func ExampleEngine_Ask() {
+	ctx := context.Background()
+	engine, err := inlay.Load(ctx, os.Getenv("INLAY_TEST_MODEL"), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer engine.Close()
+	if err := engine.SetThread(&inlay.ThreadOptions{}); err != nil { // once
+		log.Fatal(err)
+	}
+	answer, err := engine.Ask(ctx, &inlay.Request{Text: "Once upon a time", Session: inlay.SessionOptions{MaxTokens: 20}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	text := ""
+	for event := range answer.Channel() {
+		text += event.Text
+	}
+	if err := answer.Err(); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(text) > 20, answer.Finish(), answer.End().GeneratedTokens)
+	// Output: true MAX_TOKENS 20
+}
+
+// Two requests, which the engine's own thread computes together.
+func ExampleQueue() {
+	ctx := context.Background()
+	engine, err := inlay.Load(ctx, os.Getenv("INLAY_TEST_MODEL"), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer engine.Close()
+	if err := engine.SetThread(&inlay.ThreadOptions{}); err != nil {
+		log.Fatal(err)
+	}
+	queue, err := engine.NewQueue(nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer queue.Close()
+	texts := map[inlay.RequestID]string{}
+	for _, prompt := range []string{"Once upon a time", "Once there was"} {
+		id, err := queue.Submit(&inlay.Request{Text: prompt, Session: inlay.SessionOptions{MaxTokens: 20}})
+		if err != nil {
+			log.Fatal(err)
+		}
+		texts[id] = prompt
+	}
+	var buffer inlay.EventBuffer
+	for left := len(texts); left > 0; {
+		events, err := queue.Next(ctx, &buffer)
+		if err != nil {
+			log.Fatal(err)
+		}
+		for _, event := range events {
+			texts[event.Request] += event.Text
+			if event.Kind == inlay.RequestEventEnd {
+				left--
+				fmt.Println(strings.HasPrefix(texts[event.Request], "Once "), event.Finish, event.GeneratedTokens)
+			}
+		}
+	}
+	// Output:
+	// true MAX_TOKENS 20
+	// true MAX_TOKENS 20
 }

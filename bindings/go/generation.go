@@ -223,20 +223,32 @@ func (g *Generation) Err() error {
 // is an error: of StatusCancelled if it was cancelled, of StatusContextFull if the context had no more room. Finish tells of
 // any end.
 func (g *Generation) WriteTo(w io.Writer) (n int64, err error) {
-	for {
+	n, err = writeTexts(w, func() (string, error) {
 		event, err := g.Next()
+		return event.Text, err
+	})
+	if err == nil {
+		err = cutShort("generate", g.finish)
+	}
+	return n, err
+}
+
+// writeTexts writes all that next gives, until it gives io.EOF.
+func writeTexts(w io.Writer, next func() (string, error)) (n int64, err error) {
+	for {
+		text, err := next()
 		if err == io.EOF {
-			return n, g.cutShort()
+			return n, nil
 		}
 		if err != nil {
 			return n, err
 		}
-		written, err := io.WriteString(w, event.Text)
-		if written < 0 || written > len(event.Text) {
-			return n, fmt.Errorf("the writer says that it has written %d bytes of %d", written, len(event.Text))
+		written, err := io.WriteString(w, text)
+		if written < 0 || written > len(text) {
+			return n, fmt.Errorf("the writer says that it has written %d bytes of %d", written, len(text))
 		}
 		n += int64(written)
-		if err == nil && written < len(event.Text) {
+		if err == nil && written < len(text) {
 			err = io.ErrShortWrite
 		}
 		if err != nil {
@@ -245,12 +257,15 @@ func (g *Generation) WriteTo(w io.Writer) (n int64, err error) {
 	}
 }
 
-func (g *Generation) cutShort() error {
-	switch g.finish {
+// cutShort is the error of a text that has not ended by itself.
+func cutShort(op string, finish FinishReason) error {
+	switch finish {
 	case FinishCancelled:
-		return fail("generate", StatusCancelled, "the generation was cancelled")
+		return fail(op, StatusCancelled, "the generation was cancelled")
 	case FinishContextFull:
-		return fail("generate", StatusContextFull, "the context is full")
+		return fail(op, StatusContextFull, "the context is full")
+	case FinishTimeout:
+		return &Error{Op: op, Status: StatusCancelled, Message: "the request's time was over", cause: context.DeadlineExceeded}
 	}
 	return nil
 }

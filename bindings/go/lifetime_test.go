@@ -16,8 +16,9 @@ func TestUseAfterClose(t *testing.T) {
 	session := sessionOf(t, engine, nil)
 	prefill(t, session, 1, 2)
 	generation, logs := session.Continue(background), engine.Logs()
+	queue, orphan := queueOf(t, engine, nil), queueOf(t, engine, nil)
 	for i := 0; i < 2; i++ { // Closing twice is fine.
-		if session.Close() != nil || engine.Close() != nil {
+		if session.Close() != nil || queue.Close() != nil || engine.Close() != nil {
 			t.Fatal("Close failed")
 		}
 	}
@@ -49,6 +50,17 @@ func TestUseAfterClose(t *testing.T) {
 		"Profile":     func() error { return engine.Profile(background, ProfileOptions{}) },
 		"ProfileText": func() error { _, err := engine.ProfileText(ProfileKinds); return err },
 		"Score":       func() error { _, err := engine.Score(background, nil, nil); return err },
+		"NewQueue":    func() error { _, err := engine.NewQueue(nil); return err },
+		"Run":         func() error { _, err := engine.Run(background, RunOptions{}); return err },
+		"SetThread":   func() error { return engine.SetThread(nil) },
+		"Submit":      func() error { _, err := queue.Submit(&Request{Text: "x"}); return err },
+		"Poll":        func() error { _, err := queue.Poll(nil); return err },
+		"NextEvents":  func() error { _, err := queue.Next(background, nil); return err },
+		"Wait":        func() error { return queue.Wait(background) },
+		"Handle":      func() error { _, _, err := queue.Handle(); return err },
+		"OfOrphan":    func() error { _, err := orphan.Submit(&Request{Text: "x"}); return err },
+		"PollOrphan":  func() error { _, err := orphan.Poll(nil); return err },
+		"WaitOrphan":  func() error { return orphan.Wait(background) },
 		"Compare":     func() error { _, _, err := Compare(engine, engine, []int32{1, 2}, 0); return err },
 	} {
 		err := call()
@@ -57,6 +69,8 @@ func TestUseAfterClose(t *testing.T) {
 		}
 	}
 	session.Cancel() // Nothing to cancel, and nothing to crash on.
+	queue.Cancel(1)
+	orphan.Cancel(1)
 }
 
 // A session and its forks go on without their engine and without each other.

@@ -82,6 +82,29 @@ var embedNames = fieldNames{"pooling": "pooling", "flags": "flags", "progress": 
 
 var scoreNames = fieldNames{"n_given": "Given", "n_logprobs": "Logprobs", "progress": "Progress"}
 
+var queueNames = fieldNames{"max_requests": "MaxRequests", "unread_tokens": "UnreadTokens", "wake": "Wake"}
+
+var requestNames = fieldNames{
+	"tokens":           "Tokens",
+	"n_tokens":         "len(Tokens)",
+	"text":             "Text",
+	"text_len":         "len(Text)",
+	"conversation":     "Conversation",
+	"conversation_len": "len(Conversation)",
+	"chat":             "Chat",
+	"session":          "Session",
+	"priority":         "Priority",
+	"deadline_us":      "Deadline",
+	"timeout_us":       "Timeout",
+	"user":             "User",
+	"chat_template":    "Template",
+	"template_len":     "len(Template)",
+}
+
+var runNames = fieldNames{"flags": "Flags", "budget_us": "Budget", "max_step_us": "MaxStep"}
+
+var threadNames = fieldNames{"busy_us": "Busy", "period_us": "Period", "max_step_us": "MaxStep"}
+
 // namesOf are those of each call that takes anything of which a message can say that it is wrong, by its name in errors.
 var namesOf = map[string]fieldNames{
 	"load":            loadNames,
@@ -103,6 +126,10 @@ var namesOf = map[string]fieldNames{
 	"chat tokens":     chatNames,
 	"embed":           embedNames,
 	"score":           scoreNames,
+	"new queue":       queueNames,
+	"submit":          requestNames.with(sessionNames).with(samplerNames),
+	"run":             runNames,
+	"set thread":      threadNames,
 }
 
 // with has the others' names, too; its own go first.
@@ -119,7 +146,7 @@ func (names fieldNames) with(others fieldNames) fieldNames {
 // A field stands behind the name of its struct; at the beginning, before a verb; and behind words that lead to one if it can be no
 // word of English. Words elsewhere, such as paths and keys of a file, are none.
 var (
-	behindStruct = regexp.MustCompile(`(^|[ (])(params\.|sampler\.|the load's )(\w+)`)
+	behindStruct = regexp.MustCompile(`(^|[ (])(params\.|sampler\.|request\.|the load's )(\w+)`)
 	atBeginning  = regexp.MustCompile(`^(\w+)( is | has | of token | names token | \+ |\[)`)
 	behindWords  = regexp.MustCompile(`( \+ | and | the )(\w+)`)
 )

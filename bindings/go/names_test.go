@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // fieldsOfC are the fields of each parameter struct of the C header that a program's options become.
@@ -28,7 +29,7 @@ func fieldsOfC(t *testing.T) map[string][]string {
 	for _, found := range regexp.MustCompile(`(?s)typedef struct (inlay_\w+_params) \{\n(.*?)\n\}`).FindAllStringSubmatch(string(header), -1) {
 		for _, field := range regexp.MustCompile(`(?m)^  [a-z].* \*?(\w+);$`).FindAllStringSubmatch(found[2], -1) {
 			switch field[1] {
-			case "struct_size", "reserved", "log_user", "progress_user":
+			case "struct_size", "reserved", "log_user", "progress_user", "wake_user":
 			default:
 				fields[found[1]] = append(fields[found[1]], field[1])
 			}
@@ -74,6 +75,9 @@ func TestEveryFieldHasAName(t *testing.T) {
 		"inlay_chat_params":    {"chat tokens", nil, "ChatTokens"},
 		"inlay_embed_params":   {"embed", nil, "EmbedTexts"},
 		"inlay_score_params":   {"score", ScoreOptions{}, ""},
+		"inlay_queue_params":   {"new queue", QueueOptions{}, ""},
+		"inlay_run_params":     {"run", RunOptions{}, ""},
+		"inlay_thread_params":  {"set thread", ThreadOptions{}, ""},
 	}
 	n := 0
 	for structName, fields := range fieldsOfC(t) {
@@ -145,6 +149,15 @@ func TestMessagesNameGo(t *testing.T) {
 	}
 	ofProfile := func(options ProfileOptions) func() error {
 		return func() error { return engine.Profile(background, options) }
+	}
+	queue := queueOf(t, engine, nil)
+	ofRequest := func(change func(*Request)) func() error {
+		return func() error {
+			request := Request{Tokens: []int32{1}}
+			change(&request)
+			_, err := queue.Submit(&request)
+			return err
+		}
 	}
 	nan := float32(math.NaN())
 	many := make([]string, 65)
@@ -218,7 +231,29 @@ func TestMessagesNameGo(t *testing.T) {
 		"flags: unknown bits 0x100":        func() error { _, err := engine.ChatTokens("[]", "x", 0x100); return err },
 		"pooling is 77":                    func() error { _, err := engine.EmbedTexts(background, []string{"x"}, 77, 0); return err },
 		"texts[1] has no tokens":           ofScore(ScoreOptions{}, []int32{1}, nil),
-		"Given is -1":                      ofScore(ScoreOptions{Given: -1}, []int32{1}),
+		"MaxRequests is -1":                func() error { _, err := engine.NewQueue(&QueueOptions{MaxRequests: -1}); return err },
+		"MaxRequests is 1048577":           func() error { _, err := engine.NewQueue(&QueueOptions{MaxRequests: 1<<20 + 1}); return err },
+		"UnreadTokens is -1":               func() error { _, err := engine.NewQueue(&QueueOptions{UnreadTokens: -1}); return err },
+		"the request has 0 of Tokens, Text, Messages and Conversation": ofRequest(func(r *Request) { r.Tokens = nil }),
+		"the request has 2 of Tokens, Text, Messages and Conversation": ofRequest(func(r *Request) { r.Text = "x" }),
+		"the prompt has no tokens":                                     ofRequest(func(r *Request) { r.Tokens = []int32{} }),
+		"Priority is 8, expected 0 to 7":                               ofRequest(func(r *Request) { r.Priority = 8 }),
+		"Deadline is -1ns":                                             ofRequest(func(r *Request) { r.Deadline = -1 }),
+		"Timeout is -1s":                                               ofRequest(func(r *Request) { r.Timeout = -time.Second }),
+		"Temperature is -3":                                            ofRequest(func(r *Request) { r.Session.Sampler.Temperature = -3 }),
+		"MaxTokens is -2":                                              ofRequest(func(r *Request) { r.Session.MaxTokens = -2 }),
+		"len(Stop) is 65, ":                                            ofRequest(func(r *Request) { r.Session.Stop = many }),
+		"len(StopTokens) is 1025":                                      ofRequest(func(r *Request) { r.Session.StopTokens = make([]int32, 1025) }),
+		"stop token 0 is -5":                                           ofRequest(func(r *Request) { r.Session.StopTokens = []int32{-5} }),
+		"Flags: unknown bits 0x200": ofRequest(func(r *Request) {
+			r.Tokens, r.Conversation, r.Chat = nil, "[]", &ChatOptions{Template: "x", Flags: 0x200}
+		}),
+		"Budget is -1µs":              func() error { _, err := engine.Run(background, RunOptions{Budget: -time.Microsecond}); return err },
+		"MaxStep is -1ns":             func() error { _, err := engine.Run(background, RunOptions{MaxStep: -1}); return err },
+		"Flags: unknown bits 0x2":     func() error { _, err := engine.Run(background, RunOptions{Flags: 2}); return err },
+		"of Busy and Period one is 0": func() error { return engine.SetThread(&ThreadOptions{Busy: 1}) },
+		"Busy is more than Period":    func() error { return engine.SetThread(&ThreadOptions{Busy: time.Second, Period: 1}) },
+		"Given is -1":                 ofScore(ScoreOptions{Given: -1}, []int32{1}),
 	} {
 		e := wantStatus(t, call(), StatusInvalidArgument)
 		if !strings.HasPrefix(e.Message, want) || regexp.MustCompile(`params\.|sampler\.|\b[a-z]+_[a-z_]+\b`).MatchString(strings.Split(e.Message, "tuning knows")[0]) {

@@ -9,24 +9,31 @@ import (
 // queue is who waits until an engine has room for another session.
 type queue struct {
 	first chan struct{} // held by the one that may try; the others get it in their order
+	freed changes       // it may have become possible: a session was freed, or the engine was closed
+}
+
+func newQueue() queue { return queue{first: make(chan struct{}, 1), freed: newChanges()} }
+
+// changes tell all that wait for one.
+type changes struct {
 	mutex sync.Mutex
-	freed chan struct{} // closed when it may have become possible
+	next  chan struct{} // closed at the next one
 }
 
-func newQueue() queue { return queue{first: make(chan struct{}, 1), freed: make(chan struct{})} }
+func newChanges() changes { return changes{next: make(chan struct{})} }
 
-// wake is called when a session was freed, or the engine was closed.
-func (q *queue) wake() {
-	q.mutex.Lock()
-	close(q.freed)
-	q.freed = make(chan struct{})
-	q.mutex.Unlock()
+func (c *changes) tell() {
+	c.mutex.Lock()
+	close(c.next)
+	c.next = make(chan struct{})
+	c.mutex.Unlock()
 }
 
-func (q *queue) nextFreed() <-chan struct{} {
-	q.mutex.Lock()
-	defer q.mutex.Unlock()
-	return q.freed
+// wait is closed at the next change.
+func (c *changes) wait() <-chan struct{} {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.next
 }
 
 // WaitForSession is NewSession that waits while all sessions are in use, behind those that came before. When the context ends
@@ -45,7 +52,7 @@ func (e *Engine) WaitForSession(ctx context.Context, options *SessionOptions) (*
 		return nil, cancelled(op, ctx)
 	}
 	for ctx.Err() == nil {
-		freed := q.nextFreed()
+		freed := q.freed.wait()
 		session, err := e.NewSession(options)
 		if !errors.Is(err, StatusSessionLimit) {
 			return session, err

@@ -126,12 +126,44 @@ func (s *Sampler) inC(op string) (*raw.SamplerParams, error) {
 	return params, nil
 }
 
+// memoryInC is C's memory that a call needs, released when it has returned.
+type memoryInC []unsafe.Pointer
+
+func (m *memoryInC) keep(p unsafe.Pointer) { *m = append(*m, p) }
+
+func (m *memoryInC) calloc(size uintptr) unsafe.Pointer {
+	p := raw.Calloc(size)
+	m.keep(p)
+	return p
+}
+
+func (m *memoryInC) release() {
+	for _, p := range *m {
+		raw.Release(p)
+	}
+	*m = nil
+}
+
 // textsInC copies texts to C's memory. The caller releases it.
 func textsInC(texts []string) *raw.Text {
 	if len(texts) == 0 {
 		return nil
 	}
 	return putTexts(raw.Calloc(textsSize(texts)), texts)
+}
+
+// textInC copies a text to C's memory.
+func textInC(text string, memory *memoryInC) (*byte, uintptr) {
+	p := (*byte)(memory.calloc(uintptr(len(text)) + 1))
+	copy(unsafe.Slice(p, len(text)+1), text)
+	return p, uintptr(len(text))
+}
+
+// tokensInC copies tokens to C's memory; of none, too, there is an address.
+func tokensInC(tokens []int32, memory *memoryInC) *int32 {
+	p := (*int32)(memory.calloc(uintptr(len(tokens)+1) * 4))
+	copy(unsafe.Slice(p, len(tokens)+1), tokens)
+	return p
 }
 
 // textsSize is how many bytes putTexts writes.

@@ -76,7 +76,7 @@ func (e *Engine) Score(ctx context.Context, texts [][]int32, options *ScoreOptio
 		return nil, err
 	}
 	defer e.leave()
-	defer e.shared.queue.wake() // The texts have had sessions.
+	defer e.shared.queue.freed.tell() // The texts have had sessions.
 	if options == nil {
 		options = &ScoreOptions{}
 	}
@@ -86,7 +86,7 @@ func (e *Engine) Score(ctx context.Context, texts [][]int32, options *ScoreOptio
 			return nil, err
 		}
 		defer other.leave()
-		defer other.shared.queue.wake()
+		defer other.shared.queue.freed.tell()
 	}
 	if ctx.Err() != nil {
 		return nil, cancelled("score", ctx)

@@ -56,19 +56,11 @@ func (e *Engine) NewSession(options *SessionOptions) (*Session, error) {
 	if options == nil {
 		options = &SessionOptions{}
 	}
-	n := numbers{op: "new session"}
-	params := raw.SessionParams{StructSize: uint32(unsafe.Sizeof(raw.SessionParams{})), Flags: options.Flags,
-		Stream: options.Stream, MaxTokens: n.int32("MaxTokens", options.MaxTokens)}
-	if n.err != nil {
-		return nil, n.err
-	}
-	if params.Sampler, err = options.Sampler.inC("new session"); err != nil {
+	var memory memoryInC
+	defer memory.release()
+	params, err := options.inC("new session", &memory)
+	if err != nil {
 		return nil, err
-	}
-	defer raw.Release(unsafe.Pointer(params.Sampler))
-	if len(options.Stop) > 0 {
-		params.Stops, params.NStops = textsInC(options.Stop), uintptr(len(options.Stop))
-		defer raw.Release(unsafe.Pointer(params.Stops))
 	}
 	var created *raw.Session
 	err = check("new session", func(err *raw.Error) Status { return raw.SessionCreate(handle, &params, &created, err) })
@@ -83,6 +75,25 @@ func (e *Engine) NewSession(options *SessionOptions) (*Session, error) {
 		}
 	}
 	return session, nil
+}
+
+// inC are the options in C's form, but for StopTokens.
+func (o *SessionOptions) inC(op string, memory *memoryInC) (params raw.SessionParams, err error) {
+	n := numbers{op: op}
+	params = raw.SessionParams{StructSize: uint32(unsafe.Sizeof(raw.SessionParams{})), Flags: o.Flags, Stream: o.Stream,
+		MaxTokens: n.int32("MaxTokens", o.MaxTokens)}
+	if n.err != nil {
+		return params, n.err
+	}
+	if params.Sampler, err = o.Sampler.inC(op); err != nil {
+		return params, err
+	}
+	memory.keep(unsafe.Pointer(params.Sampler))
+	if len(o.Stop) > 0 {
+		params.Stops, params.NStops = textsInC(o.Stop), uintptr(len(o.Stop))
+		memory.keep(unsafe.Pointer(params.Stops))
+	}
+	return params, nil
 }
 
 // newSession takes a handle over. The caller is a user of the engine, so that there is one.
@@ -120,7 +131,7 @@ func (s *Session) join(op string) error {
 func (s *Session) leave() {
 	if s.users.leave() {
 		raw.SessionFree(s.handle)
-		s.engine.queue.wake()
+		s.engine.queue.freed.tell()
 		s.engine.leave()
 	}
 	runtime.KeepAlive(s)

@@ -21,9 +21,12 @@ func TestEnumerationsAsText(t *testing.T) {
 		Weights WeightDtype
 		Convert ConvertType
 		Pooling Pooling
+		Request RequestKind
+		Became  RequestEventKind
+		Wait    WaitKind
 	}
-	for _, value := range []all{{}, {StatusKVFull, DeviceCUDA, KVFP8, LogOff, FinishStopString, EventFinished, TokenUnknown, ProfileTrace,
-		WeightQ4KM, ConvertQ6K, PoolingFirst}} {
+	for _, value := range []all{{Became: RequestEventTokens, Wait: WaitEventfd}, {StatusKVFull, DeviceCUDA, KVFP8, LogOff, FinishStopString, EventFinished, TokenUnknown, ProfileTrace,
+		WeightQ4KM, ConvertQ6K, PoolingFirst, RequestGenerate, RequestEventEnd, WaitWindowsEvent}} {
 		text, err := json.Marshal(value)
 		var back all
 		if err != nil || json.Unmarshal(text, &back) != nil || back != value {
@@ -33,7 +36,7 @@ func TestEnumerationsAsText(t *testing.T) {
 	if text, err := json.Marshal(map[FinishReason]LogLevel{FinishContextFull: LogOff}); string(text) != `{"CONTEXT_FULL":"OFF"}` {
 		t.Errorf("%s %v", text, err)
 	}
-	for status := StatusOK; status <= StatusInvalidState; status++ {
+	for status := StatusOK; status <= StatusQueueFull; status++ {
 		var back Status
 		text, err := status.MarshalText()
 		if err != nil || back.UnmarshalText(text) != nil || back != status {
@@ -73,6 +76,10 @@ func TestJSON(t *testing.T) {
 		`"total_bytes":`: devices[0], `"piece_bytes":`: token, `"bias":[{"token":3,"bias":-1}]`: bias,
 		`"level":"ERROR"`: LogMessage{Number: 3, Level: LogError, Text: "x"}, `"logprob":`: event.Top[0],
 		`"scored":true`: scored[0][1], `"same_best":true`: *scored[0][1].Against, `"scored":false`: scored[0][0],
+		`"kind":"END"`: RequestEvent{Request: 7, Sequence: 9, User: 1 << 63, Kind: RequestEventEnd, Finish: FinishError, Status: StatusKVFull,
+			Message: "x", PromptTokens: 3, CachedTokens: 2, GeneratedTokens: 1, QueuedTime: 4, PromptTime: 5, DecodeTime: 6},
+		`"tokens":[{"token":5,`: RequestEvent{Kind: RequestEventTokens, Tokens: []TokenLogprob{{5, -1}}, Text: "x"},
+		`"n_requests":3`:        RunInfo{HasWork: true, NTokens: 2, NRequests: 3},
 	} {
 		text, err := json.Marshal(value)
 		back := reflect.New(reflect.TypeOf(value))

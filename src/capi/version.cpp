@@ -60,8 +60,10 @@ constexpr const char* kStatusNames[] = {"OK",
                                         "DEVICE_LOST",
                                         "INTERNAL",
                                         "SESSION_LIMIT",
-                                        "INVALID_STATE"};
-static_assert(sizeof kStatusNames / sizeof *kStatusNames == INLAY_INVALID_STATE + 1);
+                                        "INVALID_STATE",
+                                        "QUEUE_FULL"};
+constexpr inlay_status kLastStatus = INLAY_QUEUE_FULL;
+static_assert(sizeof kStatusNames / sizeof *kStatusNames == kLastStatus + 1);
 
 }  // namespace
 }  // namespace inlay::capi
@@ -71,6 +73,6 @@ const char* inlay_version_string(void) { return INLAY_VERSION_STRING; }
 uint32_t inlay_abi_version(void) { return uint32_t{INLAY_ABI_MAJOR} << 16 | INLAY_ABI_MINOR; }
 
 const char* inlay_status_name(inlay_status status) {
-  if (status < 0 || status > INLAY_INVALID_STATE) return "UNKNOWN";
+  if (status < 0 || status > inlay::capi::kLastStatus) return "UNKNOWN";
   return inlay::capi::kStatusNames[status];
 }

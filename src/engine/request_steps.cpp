@@ -126,14 +126,8 @@ bool Requests::begin_step(const Compute& asked) {
   sweep();
   if (live_.empty()) return false;
   if (const Status status = engine_.decoder_.drop_left(); !status.ok()) return fail_step(status), false;
-  views_.clear();
-  viewed_.clear();
-  for (const auto& request : live_) {
-    if (request->run.state == State::resting && is_unread(*request)) continue;
-    views_.push_back(view_of(*request));
-    viewed_.push_back(request.get());
-  }
   const RoundLimits limits = this->limits(asked);
+  gather_views(now, limits);
   planner_.plan(views_, limits, now, round_);
   apply_round(asked.in_units);
   if (stepping_.empty()) return end_what_is_stuck(limits), false;
@@ -143,6 +137,28 @@ bool Requests::begin_step(const Compute& asked) {
                                                   : (draws ? StepQueue::Extent::all : StepQueue::Extent::layers);
   if (const Status status = engine_.queue_.begin(open_, extent); !status.ok()) return fail_step(status), true;
   return true;
+}
+
+// Of all that run, and of as many that wait as could begin at most.
+void Requests::gather_views(int64_t now, const RoundLimits& limits) {
+  views_.clear();
+  viewed_.clear();
+  waiting_.clear();
+  for (const auto& request : live_) {
+    if (request->run.state == State::running) {
+      views_.push_back(view_of(*request));
+      viewed_.push_back(request.get());
+    } else if (request->run.state == State::waiting || !is_unread(*request)) {
+      waiting_.push_back({view_of(*request), request.get()});
+    }
+  }
+  const auto n = std::min(waiting_.size(), static_cast<size_t>(engine_.info_.max_sessions) + 1);
+  const auto is_before = [&](const Waiting& a, const Waiting& b) { return begins_before(a.view, b.view, now, limits.age); };
+  if (n < waiting_.size()) std::nth_element(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(n), waiting_.end(), is_before);
+  for (const Waiting& one : std::span(waiting_).first(n)) {
+    views_.push_back(one.view);
+    viewed_.push_back(one.request);
+  }
 }
 
 // In units a step has single tokens or prompts, in turns: some backends cannot cut one that has both.

@@ -98,11 +98,11 @@ Status Requests::submit(const std::shared_ptr<RequestQueue>& queue, std::vector<
   run.prompt = std::move(prompt);
   run.options = std::move(options.session);
   run.priority = options.priority;
-  run.submitted = run.waiting_since = now_us();
-  if (options.deadline_us > 0) run.deadline = run.submitted + options.deadline_us;
-  if (options.timeout_us > 0) run.expires = run.submitted + options.timeout_us;
   INLAY_TRY(queue->add(request));
   const std::lock_guard lock(engine_.mutex_);
+  run.submitted = run.waiting_since = last_submitted_ = std::max(now_us(), last_submitted_ + 1);  // one time each, so that there is one order
+  if (options.deadline_us > 0) run.deadline = run.submitted + options.deadline_us;
+  if (options.timeout_us > 0) run.expires = run.submitted + options.timeout_us;
   Status status = engine_.lost_.status();
   if (status.ok() && is_closed_) status = error(Code::invalid_state, "the engine was freed");
   if (!status.ok()) {

@@ -93,6 +93,7 @@ class Requests {
   // In turn.
   bool step(const Compute& asked, bool& ran, bool& has_work);
   bool begin_step(const Compute& asked);
+  void gather_views(int64_t now, const RoundLimits& limits);
   void apply_round(bool in_units);
   bool begin(Request& request);
   void find_computed(Request& request);
@@ -118,7 +119,13 @@ class Requests {
   Engine& engine_;
   std::vector<std::weak_ptr<RequestQueue>> queues_;
   std::vector<std::shared_ptr<Request>> live_;
+  int64_t last_submitted_ = 0;
 
+  struct Waiting {
+    PlannedRequest view;
+    Request* request;
+  };
+  std::vector<Waiting> waiting_;  // scratch
   std::vector<PlannedRequest> views_;
   std::vector<Request*> viewed_;  // whose views these are
   RoundPlanner planner_;

@@ -32,12 +32,14 @@ void RoundPlanner::plan(std::span<const PlannedRequest> requests, const RoundLim
   give_chunks(out);
 }
 
-bool RoundPlanner::is_before(size_t a, size_t b) const {
-  const auto key = [this](size_t i) {
-    const PlannedRequest& r = at(i);
-    return std::tuple(-level(i), r.state != State::resting, r.deadline, r.submitted, i);
-  };
+bool begins_before(const PlannedRequest& a, const PlannedRequest& b, int64_t now, int64_t age) {
+  const auto key = [&](const PlannedRequest& r) { return std::tuple(-level_of(r, now, age), r.state != State::resting, r.deadline, r.submitted); };
   return key(a) < key(b);
+}
+
+bool RoundPlanner::is_before(size_t a, size_t b) const {
+  if (begins_before(at(a), at(b), now_, limits_.age)) return true;
+  return a < b && !begins_before(at(b), at(a), now_, limits_.age);
 }
 
 void RoundPlanner::sort(std::vector<size_t>& some) const {

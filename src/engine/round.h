@@ -53,6 +53,9 @@ struct Round {
 // The level of a request, with what it has gained by waiting.
 int32_t level_of(const PlannedRequest& request, int64_t now, int64_t age);
 
+// Whether request a begins before b, of two that wait: by level, those that were put out first, then by deadline, then by age.
+bool begins_before(const PlannedRequest& a, const PlannedRequest& b, int64_t now, int64_t age);
+
 // Who runs goes on: one token of each that draws, and chunks of prompts in what is left. Who waits begins, the highest level first, at one
 // level those that were put out, then by deadline, then by age; nobody is passed over for one behind it. Blocks that lack are taken from the
 // running request of the lowest level, and of these from the latest, if that is below the one that lacks them.

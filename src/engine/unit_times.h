@@ -45,7 +45,11 @@ class UnitTimes {
   static constexpr int32_t kFewest = 16;
   using Times = std::array<double, kBuckets>;  // by rows up to 1, 2, 4, ...
 
-  static void note(double& longest, double us) { longest = std::max(us, longest + (us - longest) / 16); }
+  // Rises at once, but no more than twofold: a thread that lost its processor for a while says little of the next unit.
+  static void note(double& longest, double us) {
+    if (longest == 0) longest = us;
+    longest = us > longest ? std::min(us, 2 * longest) : longest + (us - longest) / 8;
+  }
   template <class Taken>
   static int32_t rows_within(double us, const Taken& taken_by) {
     int32_t n = kFewest;

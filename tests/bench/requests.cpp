@@ -34,6 +34,8 @@ struct Bench {
   std::shared_ptr<Engine> engine;
   std::shared_ptr<RequestQueue> queue;
   std::mt19937 random{1};
+  std::vector<TokenLogprob> tokens = std::vector<TokenLogprob>(4096);
+  std::string text = std::string(1 << 16, '\0');
 
   std::vector<int32_t> prompt(int32_t n) {
     std::vector<int32_t> out;
@@ -41,14 +43,12 @@ struct Bench {
     return out;
   }
   static SessionOptions drawing(int32_t n) { return {.max_tokens = n, .ignore_end_of_generation = true}; }
-  void submit(std::vector<int32_t> tokens, int32_t n_drawn) {
+  void submit(std::vector<int32_t> given, int32_t n_drawn) {
     uint64_t id = 0;
-    check(engine->requests().submit(queue, std::move(tokens), {.session = drawing(n_drawn)}, id));
+    check(engine->requests().submit(queue, std::move(given), {.session = drawing(n_drawn)}, id));
   }
   // How many tokens and ends there were.
   std::pair<size_t, size_t> poll() {
-    std::vector<TokenLogprob> tokens(4096);
-    std::string text(1 << 16, '\0');
     size_t n_tokens = 0, n_ends = 0;
     for (;;) {
       const auto n = queue->poll({.n_events = 256, .tokens = tokens, .text = text}, [&](size_t, const RequestEvent& event) {
@@ -174,6 +174,7 @@ struct Bench {
     double at = 0;
     for (Job& job : jobs) job.at = at += gap(random);
     check(engine->requests().set_thread(ThreadShare{}));
+    const EngineStats before = engine->stats();
     const double start = now();
     size_t n_ends = 0, next = 0;
     while (n_ends < jobs.size()) {
@@ -184,6 +185,8 @@ struct Bench {
     }
     const double took = now() - start;
     check(engine->requests().set_thread({}));
+    const EngineStats stats = engine->stats();
+    std::printf("computing: %.2f s\n", stats.prefill_seconds + stats.decode_seconds - before.prefill_seconds - before.decode_seconds);
     std::printf("%d requests (prompts to %d, answers to %d): %.2f s; bound %.2f s; ratio %.2f; put out %llu, computed again %llu tokens\n", n_requests,
                 longest_prompt, longest_answer, took, bound, took / bound, static_cast<unsigned long long>(engine->requests().counts().n_put_out),
                 static_cast<unsigned long long>(engine->requests().counts().n_computed_again));

@@ -27,7 +27,7 @@ ALL = ["c", "rust", "go", "csharp", "dotnet"]
 TABLE = {
     "complete": ("MODEL [PROMPT [TOKENS]]", ALL),
     "eight": ("MODEL [TOKENS [PROMPT...]]", ALL),
-    "requests": ("MODEL [TOKENS [PROMPT...]]", ["c"]),
+    "requests": ("MODEL [TOKENS [PROMPT...]]", ["c", "go"]),
     "characters": ("MODEL [TOKENS [PROMPT...]]", ["rust"]),
     "cancel": ("MODEL [MILLISECONDS]", ALL),
     "game_loop": ("MODEL [SECONDS]", ALL),
@@ -172,6 +172,9 @@ class Examples(unittest.TestCase):
         written = self.same_in_all("eight", 8)
         self.assertEqual(len(set(written.splitlines())), 8)
         self.assertEqual(self.same_in_all("eight", 4, "The bear", "A boat").count("\n"), 2)
+
+    def test_requests_write_the_same(self):
+        self.assertEqual(self.same_in_all("requests", 8).count("\n"), 3)
 
     def test_embeddings_rank_the_same(self):
         ranked = self.same_in_all("embeddings", *TEXTS).splitlines()

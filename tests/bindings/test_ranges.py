@@ -127,6 +127,8 @@ def inside(name, f):
 
 def outside(f):
     low, high = f.limits()
+    if f.type == "u64":
+        return []  # Nothing is below 0, and no field has an upper end.
     if f.type == "f32":
         beyond = [] if low is None else [low - 0.01, *([high + 0.01] if high is not None else [])]
         # Zero stands for the default, which a range may leave out.
@@ -174,12 +176,14 @@ def table(text, pattern):
 def go_docs():
     text = "\n".join(p.read_text(encoding="utf-8") for p in sorted((ROOT / "bindings/go").glob("*.go")))
     for name, c in {"LoadOptions": "load", "Sampler": "sampler", "SessionOptions": "session", "ProfileOptions": "profile", "ConvertOptions": "convert",
-                    "ScoreOptions": "score"}.items():
+                    "ScoreOptions": "score", "QueueOptions": "queue", "Request": "request", "RunOptions": "run", "ThreadOptions": "thread"}.items():
         body = re.search(rf"type {name} struct \{{(.*?)\n\}}", text, re.S)[1]
         names = table(text, rf"var ({c}Names) = fieldNames\{{(.*?)\}}\n")[f"{c}Names"]
-        docs = dict((field, normal(doc)) for doc, field in re.findall(r"((?:\t//[^\n]*\n)+)\t(\w+) ", body))
+        # A length has no sign: of one without an upper end there is nothing to say.
+        docs = {field: normal(doc) + (" 0 or more" if name == "Request" and kind in ("[]int32", "string") else "")
+                for doc, field, kind in re.findall(r"((?:\t//[^\n]*\n)+)\t(\w+) +(\S+)", body)}
         for field, go in names.items():
-            yield f"inlay_{c}_params", field, docs.get(go, "")
+            yield "inlay_request" if c == "request" else f"inlay_{c}_params", field, docs.get(go, "")
 
 
 def csharp_docs():

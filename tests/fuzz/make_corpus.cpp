@@ -1,10 +1,12 @@
 // Writes the seeds of the fuzz targets: make_corpus CORPUS_FOLDER
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <span>
 
 #include "tests/fuzz/vocabularies.h"
+#include "tests/unit/chat_messages.h"
 #include "tests/unit/gguf_image.h"
 
 namespace {
@@ -115,6 +117,29 @@ bool write_tokenizer(const fs::path& folder) {
          vocabulary("vocabulary-wordpiece", inlay::fuzz::word_piece_vocabulary());
 }
 
+// One message of each format, with its markers as tokens and as text, and a format of the input's own.
+bool write_chat(const fs::path& folder) {
+  const auto names = inlay::chat_format_names();
+  bool ok = true;
+  const auto add = [&](const std::string& name, uint8_t first, std::string_view text) {
+    Bytes bytes = {static_cast<std::byte>(first)};
+    for (const char c : text) bytes.push_back(static_cast<std::byte>(c));
+    ok = ok && write(folder / name, bytes);
+  };
+  size_t number = 0;
+  for (const auto* rows : {&inlay::test::kMessages[0], &inlay::test::kMalformed[0]}) {
+    const size_t n = rows == inlay::test::kMessages ? std::size(inlay::test::kMessages) : std::size(inlay::test::kMalformed);
+    for (size_t i = 0; i < n; ++i) {
+      const auto which = std::find(names.begin(), names.end(), rows[i].format) - names.begin();
+      add("message" + std::to_string(number++), static_cast<uint8_t>(which | (i % 2 ? 0x60 : 0x40)), rows[i].tail + std::string(1, '\0') + rows[i].text);
+    }
+  }
+  const std::string own = R"({"name": "own", "reasoning": {"begin": "<t>", "end": "</t>"}, "calls": {"written": "named", "begin": ["<c>", "f"],
+"end": "</c>", "id_begin": "#", "arguments_begin": ":", "section_begin": "<s>", "section_end": "</s>", "separator": ","}})";
+  add("own-named", 0x5F, own + std::string(2, '\0') + "<t>a</t>b<s><c> f weather#1:{\"a\": \"\\u00e9\"}</c>,<c>f now:[]</c></s>c");
+  return ok;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -126,7 +151,7 @@ int main(int argc, char** argv) {
   fs::create_directories(folder / "gguf");
   fs::create_directories(folder / "template");
   fs::create_directories(folder / "tokenizer");
-  const bool ok =
-      write_gguf(folder / "gguf") && write_template(folder / "template") && write_tokenizer(folder / "tokenizer");
+  fs::create_directories(folder / "chat");
+  const bool ok = write_gguf(folder / "gguf") && write_template(folder / "template") && write_tokenizer(folder / "tokenizer") && write_chat(folder / "chat");
   return ok ? 0 : 1;
 }

@@ -18,6 +18,7 @@ ALLOWED = {
     "src/template": ["src/base/*", "src/formats/*", "src/tokenizer/utf8.h", "src/tokenizer/unicode_class.h"],
     # The tokenizer's knowledge of characters, and the vocabulary by an interface of its own.
     "src/constraint": ["src/base/*", "src/formats/*", "src/tokenizer/utf8.h", "src/tokenizer/unicode_class.h"],
+    "src/chat_format": ["src/base/*", "src/formats/*", "src/tokenizer/tokenizer.h", "src/tokenizer/utf8.h"],
     "src/sampler": ["src/base/*", "kernels/common/*"],
     "src/profile": ["src/base/*"],
     "src/model": ["kernels/common/*", "kernels/ref/dequantize.h", "kernels/cpu/cpu_kernels.h", "src/base/*", "src/formats/*"],

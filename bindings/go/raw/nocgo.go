@@ -217,6 +217,10 @@ const (
 	FinishTimeout FinishReason = 7
 
 	FinishError FinishReason = 8
+
+	FinishConstraintEnd FinishReason = 9
+
+	FinishDeadEnd FinishReason = 10
 )
 
 func (v FinishReason) String() string {
@@ -239,6 +243,10 @@ func (v FinishReason) String() string {
 		return "TIMEOUT"
 	case FinishError:
 		return "ERROR"
+	case FinishConstraintEnd:
+		return "CONSTRAINT_END"
+	case FinishDeadEnd:
+		return "DEAD_END"
 	}
 	return "UNKNOWN"
 }
@@ -369,6 +377,8 @@ const (
 	LoadTakePagesLater LoadFlags = 8
 
 	LoadExactActivations LoadFlags = 16
+
+	LoadNoPrefixCache LoadFlags = 32
 )
 
 type WeightDtype int32
@@ -587,11 +597,79 @@ const (
 	RunInfoHasWork RunInfoFlags = 1
 )
 
+type ConstraintKind int32
+
+const (
+	ConstraintJsonSchema ConstraintKind = 0
+
+	ConstraintAnyJson ConstraintKind = 1
+
+	ConstraintGbnf ConstraintKind = 2
+
+	ConstraintRegex ConstraintKind = 3
+
+	ConstraintChoices ConstraintKind = 4
+)
+
+func (v ConstraintKind) String() string {
+	switch v {
+	case ConstraintJsonSchema:
+		return "JSON_SCHEMA"
+	case ConstraintAnyJson:
+		return "ANY_JSON"
+	case ConstraintGbnf:
+		return "GBNF"
+	case ConstraintRegex:
+		return "REGEX"
+	case ConstraintChoices:
+		return "CHOICES"
+	}
+	return "UNKNOWN"
+}
+
+type ConstraintFlags uint32
+
+const (
+	ConstraintFlagCompact ConstraintFlags = 1
+
+	ConstraintFlagEscapes ConstraintFlags = 2
+
+	ConstraintFlagLenient ConstraintFlags = 4
+)
+
+type ConstraintState int32
+
+const (
+	ConstraintStateNone ConstraintState = 0
+
+	ConstraintStateIncomplete ConstraintState = 1
+
+	ConstraintStateComplete ConstraintState = 2
+
+	ConstraintStateDead ConstraintState = 3
+)
+
+func (v ConstraintState) String() string {
+	switch v {
+	case ConstraintStateNone:
+		return "NONE"
+	case ConstraintStateIncomplete:
+		return "INCOMPLETE"
+	case ConstraintStateComplete:
+		return "COMPLETE"
+	case ConstraintStateDead:
+		return "DEAD"
+	}
+	return "UNKNOWN"
+}
+
 type Engine struct{ _ [0]byte }
 
 type Session struct{ _ [0]byte }
 
 type Queue struct{ _ [0]byte }
+
+type Constraint struct{ _ [0]byte }
 
 type LogFn unsafe.Pointer
 
@@ -877,6 +955,8 @@ type SessionParams struct {
 	Stops *Text
 
 	NStops uintptr
+
+	Constraint *Constraint
 }
 
 type SessionInfo struct {
@@ -895,6 +975,10 @@ type SessionInfo struct {
 	TextPending uint64
 
 	Generation uint64
+
+	ConstraintState ConstraintState
+
+	Reserved int32
 }
 
 type Event struct {
@@ -1165,6 +1249,32 @@ type ThreadParams struct {
 	MaxStepUs uint64
 }
 
+type ConstraintParams struct {
+	StructSize uint32
+
+	Kind ConstraintKind
+
+	Flags ConstraintFlags
+
+	Reserved uint32
+
+	Text *byte
+
+	TextLen uintptr
+
+	Choices *Text
+
+	NChoices uintptr
+}
+
+type ConstraintInfo struct {
+	StructSize uint32
+
+	NRemarks int32
+
+	Memory uint64
+}
+
 func Load(path *byte, pathLen uintptr, params *LoadParams, engine **Engine, err *Error) Status {
 	return withoutCgo(err)
 }
@@ -1356,3 +1466,21 @@ func QueueGetHandle(queue *Queue, kind *WaitKind, handle *int64, err *Error) Sta
 func Run(engine *Engine, params *RunParams, info *RunInfo, err *Error) Status { return withoutCgo(err) }
 
 func EngineSetThread(engine *Engine, params *ThreadParams, err *Error) Status { return withoutCgo(err) }
+
+func ConstraintCreate(engine *Engine, params *ConstraintParams, constraint **Constraint, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func ConstraintFree(constraint *Constraint) {}
+
+func ConstraintGetInfo(constraint *Constraint, info *ConstraintInfo, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func ConstraintGetRemark(constraint *Constraint, index uintptr, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func SessionSetConstraint(session *Session, constraint *Constraint, written *byte, writtenLen uintptr, err *Error) Status {
+	return withoutCgo(err)
+}

@@ -57,3 +57,19 @@ func (Control) Finish()                        {}
 func (Control) NextMessage() (level LogLevel, text string, ok bool) { return 0, "", false }
 func (Control) WaitMessage() (level LogLevel, text string, ok bool) { return 0, "", false }
 func (Control) NextRead() (offset uint64, into []byte, ok bool)     { return 0, nil, false }
+
+// Wakes tells which queues were woken; there are none in this build.
+type Wakes struct{}
+
+// Wake is a queue's part of them.
+type Wake struct{}
+
+// NewWakes makes one that does nothing.
+func NewWakes() Wakes { return Wakes{} }
+
+func (Wakes) Add(uint64) Wake                { return Wake{} }
+func (Wakes) Next() (number uint64, ok bool) { return 0, false }
+func (Wakes) End()                           {}
+func (Wakes) Free()                          {}
+func (Wake) Attach(*QueueParams)             {}
+func (Wake) Remove()                         {}

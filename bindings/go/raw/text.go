@@ -120,3 +120,21 @@ func (v Pooling) MarshalText() ([]byte, error) { return textOf(v) }
 
 // UnmarshalText finds the value of a name.
 func (v *Pooling) UnmarshalText(text []byte) error { return fromText(v, text) }
+
+// MarshalText is the value's name.
+func (v RequestKind) MarshalText() ([]byte, error) { return textOf(v) }
+
+// UnmarshalText finds the value of a name.
+func (v *RequestKind) UnmarshalText(text []byte) error { return fromText(v, text) }
+
+// MarshalText is the value's name.
+func (v RequestEventKind) MarshalText() ([]byte, error) { return textOf(v) }
+
+// UnmarshalText finds the value of a name.
+func (v *RequestEventKind) UnmarshalText(text []byte) error { return fromText(v, text) }
+
+// MarshalText is the value's name.
+func (v WaitKind) MarshalText() ([]byte, error) { return textOf(v) }
+
+// UnmarshalText finds the value of a name.
+func (v *WaitKind) UnmarshalText(text []byte) error { return fromText(v, text) }

@@ -36,6 +36,14 @@ class Examples(unittest.TestCase):
         self.assertNotEqual(written, self.good("eight", MODEL, 11))
         self.assertEqual(self.good("eight", MODEL, 5, "The bear", "A boat").count(b"\n"), 2)
 
+    def test_requests_write_what_sessions_write(self):
+        prompts = ("Once upon a time", "The bear woke up", "A boat")
+        self.assertEqual(self.good("requests", MODEL, 12, *prompts), self.good("eight", MODEL, 12, *prompts))
+        self.assertNotEqual(self.good("requests", MODEL, 11, *prompts), self.good("eight", MODEL, 12, *prompts))
+        long = run("binding_go", "requests", MODEL, 3, "word " * 5000)
+        self.assertEqual(long.returncode, 1)
+        self.assertIn(b"CONTEXT_FULL", long.stderr)
+
     def test_embeddings_rank_as_c_does(self):
         texts = ("The old fox slept in the wood.", "A fox lay in the forest.", "Do you have a room?", "The old fox slept in the wood.", "7 + 5")
         ranked = self.good("embeddings", MODEL, *texts)
@@ -64,7 +72,7 @@ class Examples(unittest.TestCase):
         self.assertGreater(int(talking[5]), 0)
 
     def test_mistakes_are_named(self):
-        for name, arguments in (("complete", ["the fox"]), ("eight", ["3"]), ("cancel", []), ("game_loop", []), ("chat", []), ("http", []),
+        for name, arguments in (("complete", ["the fox"]), ("eight", ["3"]), ("requests", ["3"]), ("cancel", []), ("game_loop", []), ("chat", []), ("http", []),
                                 ("embeddings", ["the fox", "the bear"])):
             wrong = run("binding_go", name, "/nonexistent.gguf", *arguments)
             self.assertEqual(wrong.returncode, 1)

@@ -1,0 +1,144 @@
+package inlay
+
+import (
+	"time"
+	"unsafe"
+
+	"inlay.dev/inlay/raw"
+)
+
+// Request is a prompt and what is to become of it. One of Tokens, Text, Messages and Conversation is given; zero is the default
+// of every other field.
+type Request struct {
+	// Tokens is the prompt as token ids, at least 1.
+	Tokens []int32
+	// Text is the prompt as a text, which becomes tokens as by Tokenize without flags.
+	Text string
+	// Messages is the prompt as a conversation, which the model's chat template writes.
+	Messages []ChatMessage
+	// Conversation is the same as JSON, as ChatTokens takes it.
+	Conversation string
+	// Chat says how the conversation is written, by default by the model's own template with ChatAddGenerationPrompt.
+	Chat *ChatOptions
+	// Session says how tokens are drawn and what ends the request. SessionReserve changes nothing.
+	Session SessionOptions
+	// Priority says who comes first: who has more. A request that waits rises by one every 250 ms, so that it waits at most
+	// 1.75 s for those above it that came later. Range: 0 to 7.
+	Priority int
+	// Deadline is from now on: among waiting requests of one priority the earliest comes first. It is no promise; 0 is none.
+	// Range: 0 or more.
+	Deadline time.Duration
+	// Timeout is from now on: then the request ends with FinishTimeout, and keeps its text so far; 0 is none. Range: 0 or more.
+	Timeout time.Duration
+	// User comes back in each event: any number.
+	User uint64
+}
+
+// ChatOptions say how a request's conversation is written.
+type ChatOptions struct {
+	// Template is a chat template, by default the model's own.
+	Template string
+	// Flags change how it is written.
+	Flags ChatFlags
+}
+
+// RequestID is a request's number, at least 1, which the process uses for no other one.
+type RequestID uint64
+
+// RequestEvent is what became of a request since its last event.
+type RequestEvent struct {
+	// Request is whose event it is.
+	Request RequestID `json:"request"`
+	// Sequence is 1 for the first event that was polled from the queue, then one more for each.
+	Sequence uint64 `json:"sequence"`
+	// User is the request's.
+	User uint64 `json:"user"`
+	// Kind is RequestEventTokens, or RequestEventEnd for the last event of the request: each has exactly one.
+	Kind RequestEventKind `json:"kind"`
+	// Tokens were drawn, those of several steps where nobody has polled meanwhile.
+	Tokens []TokenLogprob `json:"tokens,omitempty"`
+	// Text is the new text, whole characters. What may begin a stop string is held back until that is clear.
+	Text string `json:"text"`
+	// Finish is why the request has ended, with its end, else FinishNone.
+	Finish FinishReason `json:"finish"`
+	// Status and Message say what failed where Finish is FinishError: see Err.
+	Status  Status `json:"status"`
+	Message string `json:"message,omitempty"`
+	// PromptTokens counts the tokens of the prompt, CachedTokens those of them that were not computed for this request, and
+	// GeneratedTokens those that were drawn; with the end.
+	PromptTokens    int `json:"prompt_tokens"`
+	CachedTokens    int `json:"cached_tokens"`
+	GeneratedTokens int `json:"generated_tokens"`
+	// QueuedTime is from the submission until the request began, PromptTime from there to its first token, DecodeTime from there
+	// to its end; with the end.
+	QueuedTime time.Duration `json:"queued_ns"`
+	PromptTime time.Duration `json:"prompt_ns"`
+	DecodeTime time.Duration `json:"decode_ns"`
+}
+
+// Err is the error that the request has ended with, nil where it has not ended or ended otherwise.
+func (e *RequestEvent) Err() error {
+	if e.Finish != FinishError {
+		return nil
+	}
+	return &Error{Op: "request", Status: e.Status, Message: e.Message}
+}
+
+// inC is the request in C's memory.
+func (r *Request) inC(op string, memory *memoryInC) (*raw.Request, error) {
+	if given := r.prompts(); given != 1 {
+		return nil, fail(op, StatusInvalidArgument, "the request has %d of Tokens, Text, Messages and Conversation, expected one", given)
+	}
+	n := numbers{op: op}
+	priority, deadline := n.int32("Priority", r.Priority), n.microseconds("Deadline", r.Deadline)
+	timeout := n.microseconds("Timeout", r.Timeout)
+	if n.err != nil {
+		return nil, n.err
+	}
+	session, err := r.Session.inC(op, memory)
+	if err != nil {
+		return nil, err
+	}
+	if len(r.Session.StopTokens) > 0 {
+		session.StopTokens, session.NStopTokens = tokensInC(r.Session.StopTokens, memory), uintptr(len(r.Session.StopTokens))
+	}
+	out := (*raw.Request)(memory.calloc(unsafe.Sizeof(raw.Request{})))
+	*out = raw.Request{StructSize: uint32(unsafe.Sizeof(*out)), Priority: priority, DeadlineUs: deadline, TimeoutUs: timeout, User: r.User}
+	out.Session = (*raw.SessionParams)(memory.calloc(unsafe.Sizeof(session)))
+	*out.Session = session
+	r.putPrompt(out, memory)
+	return out, nil
+}
+
+// prompts counts those that are given.
+func (r *Request) prompts() int {
+	n := 0
+	for _, given := range [4]bool{r.Tokens != nil, r.Text != "", r.Messages != nil, r.Conversation != ""} {
+		if given {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *Request) putPrompt(out *raw.Request, memory *memoryInC) {
+	conversation := r.Conversation
+	if r.Messages != nil {
+		conversation = MessagesJSON(r.Messages)
+	}
+	switch {
+	case r.Tokens != nil:
+		out.Tokens, out.NTokens = tokensInC(r.Tokens, memory), uintptr(len(r.Tokens))
+	case conversation != "":
+		out.Conversation, out.ConversationLen = textInC(conversation, memory)
+		if r.Chat != nil {
+			out.Chat = (*raw.ChatParams)(memory.calloc(unsafe.Sizeof(raw.ChatParams{})))
+			*out.Chat = raw.ChatParams{StructSize: uint32(unsafe.Sizeof(*out.Chat)), Flags: r.Chat.Flags}
+			if r.Chat.Template != "" {
+				out.Chat.ChatTemplate, out.Chat.TemplateLen = textInC(r.Chat.Template, memory)
+			}
+		}
+	default:
+		out.Text, out.TextLen = textInC(r.Text, memory)
+	}
+}
