@@ -40,6 +40,8 @@ SAID = {
     ("inlay_queue_free", "Go"): "`Queue.Close`",
     ("inlay_session_free", "C#"): "`Session.Dispose`",
     ("inlay_queue_free", "C#"): "`RequestQueue.Dispose`",
+    ("inlay_constraint_free", "Rust"): "`Drop` of `Constraint`",
+    ("inlay_constraint_free", "C#"): "`Constraint.Dispose`",
     ("inlay_session_create", "Rust"): "`Engine::session`",
     ("inlay_engine_get_info", "Go"): "`Engine.Info`, read at the load",
     ("inlay_load_memory", "C#"): "`Engine.Load`",

@@ -11,6 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # A program, what is misspelt in it, and lines that it writes.
 PROGRAMS = {
     "Tales": ("queue.Submit", [r"1: , [a-z]+", r"1: MaxTokens$", r"2: [^\n]+", r"2: [A-Z]\w+$"]),
+    "Characters": ("session.Generate", [r'\{"mood":"(calm|angry)","coins":([0-9]|[1-9][0-9])\}$', r"(yes|no), Complete$"]),
     "Frames": ("ReadFrames", [r", [a-z]+ [a-z]+", r"32 tokens, MaxTokens, more than one frame: True$"]),
 }
 

@@ -152,17 +152,20 @@ def normal(text):
 
 def rust_docs():
     """The documentation of each field of the options, and its type, by the C struct and the Rust field."""
-    text = "".join((ROOT / f"bindings/rust/src/{name}.rs").read_text(encoding="utf-8") for name in ("options", "sampler"))
-    structs = {"LoadOptions": "load", "Sampler": "sampler", "SessionOptions": "session", "ProfileOptions": "profile", "ConvertOptions": "convert",
-               "ScoreOptions": "score"}
+    text = "".join((ROOT / f"bindings/rust/src/{name}.rs").read_text(encoding="utf-8")
+                   for name in ("options", "sampler", "constraint", "request"))
+    structs = {"LoadOptions": "load_params", "Sampler": "sampler_params", "SessionOptions": "session_params", "ProfileOptions": "profile_params",
+               "ConvertOptions": "convert_params", "ScoreOptions": "score_params", "ConstraintSource": "constraint_params", "Request": "request",
+               "QueueOptions": "queue_params", "RunOptions": "run_params", "ThreadOptions": "thread_params"}
     for name, c in structs.items():
         body = re.search(rf"pub struct {name}(?:<'a>)? \{{(.*?)\n\}}", text, re.S)[1]
         for doc, field, kind in re.findall(r"((?: {4}///[^\n]*\n)+) {4}pub (\w+): ([^\n]+),", body):
-            yield f"inlay_{c}_params", field, normal(doc), kind
+            yield f"inlay_{c}", field, normal(doc), kind
 
 
 def rust_name(field):
-    return {"n_bias": "bias", "n_dry_breakers": "dry_breakers", "n_stops": "stop", "n_stop_tokens": "stop_tokens"}.get(field, field)
+    return {"n_bias": "bias", "n_dry_breakers": "dry_breakers", "n_stops": "stop", "n_stop_tokens": "stop_tokens",
+            "n_choices": "choices"}.get(field, field.removesuffix("_us"))
 
 
 def table(text, pattern):
@@ -195,10 +198,11 @@ def csharp_docs():
         for field, cs in names[structs[f"inlay_{c}"]].items():
             yield f"inlay_{c}", field, docs.get(cs, "")
     # Others are parameters of a method.
-    for method, c in {"Convert": "convert_params", "Run": "run_params"}.items():
-        doc = next(found[1] for text in texts if (found := re.search(rf"((?: {{8}}///[^\n]*\n)+) {{8}}public [\w ]+ {method}\(", text)))
+    for method, (table_name, c) in {r"Convert\(": ("Convert", "convert_params"), r"Run\(": ("Run", "run_params"),
+                                    r"CreateConstraint\(IList": ("Constraint", "constraint_params")}.items():
+        doc = next(found[1] for text in texts if (found := re.search(rf"((?: {{8}}///[^\n]*\n)+) {{8}}public [\w ]+ {method}", text)))
         params = dict((name, normal(said)) for name, said in re.findall(r'<param name="(\w+)">(.*?)</param>', doc, re.S))
-        for field, cs in names[method].items():
+        for field, cs in names[table_name].items():
             yield f"inlay_{c}", field, params.get(cs, "")
 
 
@@ -219,7 +223,7 @@ def in_rust():
     for s, f in FIELDS:
         doc, kind = docs.get((s.name, rust_name(f.name)), ("", ""))
         # A type without a sign says it itself.
-        yield s.name, f.name, doc + (" 0 or more" if re.fullmatch(r"u\d+", kind) else "")
+        yield s.name, f.name, doc + (" 0 or more" if re.fullmatch(r"u\d+|Option<Duration>", kind) else "")
 
 
 class Ranges(unittest.TestCase):

@@ -71,10 +71,24 @@ namespace Inlay
             { "stop_tokens", nameof(SessionOptions.StopTokens) },
             { "n_stop_tokens", nameof(SessionOptions.StopTokens) + ".Length" },
             { "stops", nameof(SessionOptions.Stop) },
-            { "n_stops", nameof(SessionOptions.Stop) + ".Count" }
+            { "n_stops", nameof(SessionOptions.Stop) + ".Count" },
+            { "constraint", nameof(SessionOptions.Constraint) }
         };
 
-        internal static readonly FieldNames Request = new FieldNames("request.", Session)
+        internal static readonly FieldNames Constraint = new FieldNames("params.", null)
+        {
+            { "kind", "kind" }, { "flags", "flags" }, { "text", "text" }, { "text_len", "text.Length" }, { "choices", "choices" },
+            { "n_choices", "choices.Count" }
+        };
+
+        private static readonly FieldNames ChatOfRequest = new FieldNames("request.chat.", Session.Under("request.session."))
+        {
+            { "flags", nameof(Inlay.Request.Chat) },
+            { "chat_template", nameof(Inlay.Request.ChatTemplate) },
+            { "template_len", nameof(Inlay.Request.ChatTemplate) + ".Length" }
+        };
+
+        internal static readonly FieldNames Request = new FieldNames("request.", ChatOfRequest)
         {
             { "tokens", "tokens" },
             { "n_tokens", "tokens.Length" },
@@ -154,6 +168,14 @@ namespace Inlay
             _inner = inner;
         }
 
+        // The same struct inside of another one.
+        private FieldNames Under(string prefix)
+        {
+            var names = new FieldNames(prefix, _inner);
+            foreach (KeyValuePair<string, string> name in _names) names.Add(name.Key, name.Value);
+            return names;
+        }
+
         private void Add(string field, string name) { _names.Add(field, name); }
 
         IEnumerator IEnumerable.GetEnumerator() { return _names.GetEnumerator(); }
@@ -163,12 +185,13 @@ namespace Inlay
         internal string InCSharp(string message)
         {
             message = AtBeginning(message);
+            if (_inner != null) message = _inner.InCSharp(message);
             foreach (KeyValuePair<string, string> name in _names)
             {
                 if (_prefix.Length > 0) message = Replaced(message, _prefix + name.Key, name.Value);
                 message = Replaced(message, "the load's " + name.Key, "the load's " + name.Value);
             }
-            return _inner == null ? message : _inner.InCSharp(message);
+            return message;
         }
 
         // `n_tokens + n_past is 5000, expected ...`

@@ -216,6 +216,7 @@ namespace Inlay
             if (options.Stop != null) SetStop(options.Stop);
             if (options.StopTokens != null) SetStopTokens(options.StopTokens);
             if (options.MaxTokens != 0) SetMaxTokens(options.MaxTokens);
+            if (options.Constraint != null) SetConstraint(options.Constraint);
             bool continues = !options.RepeatBos && Info.Tokens > 0;
             Prefill(prompt.Tokens(Engine, continues ? options.Tokenize | TokenizeFlags.NoBosEos : options.Tokenize), cancellation);
         }

@@ -204,6 +204,9 @@ namespace Inlay
 
         /// <summary>Generations that have begun so far, each with a prompt or a truncation.</summary>
         public ulong Generation { get { return _raw.generation; } }
+
+        /// <summary>Where the generation's text stands under the constraint; None where there is none.</summary>
+        public ConstraintState ConstraintState { get { return _raw.constraint_state; } }
     }
 
     /// <summary>One entry of the vocabulary.</summary>

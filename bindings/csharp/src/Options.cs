@@ -255,11 +255,16 @@ namespace Inlay
         /// <summary>Properties.</summary>
         public SessionFlags Flags { get; set; }
 
+        /// <summary>What each generation may write, from its first drawn token on; one of the same engine, and not with
+        /// SessionFlags.IgnoreEndOfGeneration, since the constraint says where a text ends. Null: anything.</summary>
+        public Constraint? Constraint { get; set; }
+
         /// <summary>The options in C's form, for as long as they are not disposed.</summary>
         internal unsafe sealed class Pinned : IDisposable
         {
             private readonly SamplerOptions.Pinned _sampler;
             private readonly PinnedTexts _stops;
+            private readonly Hold? _constraint;
             private readonly GCHandle _draw, _stopTokens;
             private readonly inlay_session_params _params;
 
@@ -267,10 +272,14 @@ namespace Inlay
             {
                 int[] tokens = o.StopTokens ?? Array.Empty<int>();
                 _stops = new PinnedTexts(o.Stop ?? Array.Empty<string>(), nameof(Stop));
-                try { _sampler = new SamplerOptions.Pinned(o.Sampler ?? new SamplerOptions()); }
+                try
+                {
+                    if (o.Constraint != null) _constraint = new Hold(o.Constraint.Handle);
+                    _sampler = new SamplerOptions.Pinned(o.Sampler ?? new SamplerOptions());
+                }
                 catch
                 {
-                    _stops.Dispose();
+                    Release();
                     throw;
                 }
                 _draw = GCHandle.Alloc(new[] { _sampler.Params }, GCHandleType.Pinned);
@@ -280,7 +289,8 @@ namespace Inlay
                     struct_size = (uint)sizeof(inlay_session_params), flags = o.Flags, sampler = (inlay_sampler_params*)_draw.AddrOfPinnedObject(),
                     stream = o.Stream, max_tokens = o.MaxTokens,
                     stop_tokens = tokens.Length == 0 ? null : (int*)_stopTokens.AddrOfPinnedObject(), n_stop_tokens = (UIntPtr)(uint)tokens.Length,
-                    stops = _stops.Count == 0 ? null : _stops.First, n_stops = (UIntPtr)(uint)_stops.Count
+                    stops = _stops.Count == 0 ? null : _stops.First, n_stops = (UIntPtr)(uint)_stops.Count,
+                    constraint = _constraint == null ? IntPtr.Zero : _constraint.Value.Pointer
                 };
             }
 
@@ -291,6 +301,12 @@ namespace Inlay
                 _stopTokens.Free();
                 _draw.Free();
                 _sampler.Dispose();
+                Release();
+            }
+
+            private void Release()
+            {
+                if (_constraint != null) _constraint.Value.Dispose();
                 _stops.Dispose();
             }
         }
@@ -337,6 +353,9 @@ namespace Inlay
 
         /// <summary>Tokens to draw after each prompt before the session finishes; 0 leaves the limit as it is.</summary>
         public int MaxTokens { get; set; }
+
+        /// <summary>What may be written; null leaves it as it is.</summary>
+        public Constraint? Constraint { get; set; }
 
         /// <summary>How a prompt of text becomes tokens.</summary>
         public TokenizeFlags Tokenize { get; set; }

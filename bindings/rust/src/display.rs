@@ -1,7 +1,8 @@
 //! What the library tells, as one line for people. Sizes are in MiB.
 use crate::{
-    Comparison, DeviceInfo, DeviceKind, EngineInfo, Event, Explanation, FinishReason, LogLevel, LogMessage, MemoryInfo,
-    SessionInfo, Stats, Status, TokenComparison, TokenInfo, TokenKind, TokenLogprob, TokenScore,
+    Comparison, ConstraintInfo, ConstraintState, DeviceInfo, DeviceKind, EngineInfo, Event, Explanation, FinishReason,
+    LogLevel, LogMessage, MemoryInfo, SessionInfo, Stats, Status, TokenComparison, TokenInfo, TokenKind, TokenLogprob,
+    TokenScore,
 };
 use std::fmt::{Display, Formatter, Result};
 
@@ -37,7 +38,7 @@ macro_rules! display_as_words {
     };
 }
 
-display_as_words!(Status FinishReason LogLevel TokenKind);
+display_as_words!(Status FinishReason LogLevel TokenKind ConstraintState);
 
 /// CPU, CUDA and so on.
 impl Display for DeviceKind {
@@ -111,10 +112,19 @@ impl Display for SessionInfo {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         write!(f, "generation {}: {} of {} tokens, ", self.generation, self.n_tokens, self.n_context)?;
         write!(f, "{} drawn, {} blocks", self.n_generated, self.n_kv_blocks)?;
+        if let Some(state) = self.constraint_state {
+            write!(f, "; constrained: {state}")?;
+        }
         match self.finish_reason {
             Some(reason) => write!(f, "; ended: {reason}"),
             None => Ok(()),
         }
+    }
+}
+
+impl Display for ConstraintInfo {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(f, "{}, {} remarks", mib(self.memory), self.n_remarks)
     }
 }
 

@@ -1,5 +1,5 @@
 //! What the library tells, as values of the program's own.
-use crate::{raw, DeviceKind, FinishReason, LogLevel, Token, TokenKind, WeightDtype};
+use crate::{raw, ConstraintState, DeviceKind, FinishReason, LogLevel, Token, TokenKind, WeightDtype};
 use std::ffi::c_char;
 use std::time::Duration;
 
@@ -229,6 +229,8 @@ pub struct SessionInfo {
     pub text_pending: u64,
     /// How many generations have begun, each with a prompt or a truncation. A fork counts from where its parent was.
     pub generation: u64,
+    /// Where the generation's text stands under the [constraint](crate::SessionOptions::constraint); `None` where there is none.
+    pub constraint_state: Option<ConstraintState>,
 }
 
 impl SessionInfo {
@@ -241,6 +243,7 @@ impl SessionInfo {
             n_kv_blocks: count(info.n_kv_blocks),
             text_pending: info.text_pending,
             generation: info.generation,
+            constraint_state: ConstraintState::from_raw(info.constraint_state),
         }
     }
 }

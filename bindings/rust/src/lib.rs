@@ -37,6 +37,7 @@ mod batch;
 mod callbacks;
 mod cancel;
 mod chat;
+mod constraint;
 mod conversation;
 mod display;
 #[cfg(feature = "dlopen")]
@@ -67,6 +68,7 @@ pub use batch::{decode_abandon, decode_slice, decode_step, Slice};
 pub use callbacks::{LogSink, ProgressFn, WakeFn};
 pub use cancel::CancelHandle;
 pub use chat::{ChatMessage, Conversation};
+pub use constraint::{Constraint, ConstraintInfo, ConstraintSource};
 pub use conversation::Chat;
 pub use engine::Engine;
 pub use enums::*;

@@ -1,7 +1,9 @@
 use crate::callbacks::{LogSink, ProgressFn};
 use crate::sampler::{LogitBias, Sampler};
 use crate::session::raw_text;
-use crate::{raw, ConvertType, DeviceKind, Engine, KvDtype, LogLevel, Pooling, Token, WeightDtype};
+use crate::{
+    raw, Constraint, ConvertType, DeviceKind, Engine, KvDtype, Library, LogLevel, Pooling, Result, Token, WeightDtype,
+};
 use std::ops::ControlFlow;
 
 /// A count as the C API wants it; one that is too large for it stays too large for the library, which says so.
@@ -88,10 +90,12 @@ setters! {
         ignore_end_of_generation: bool,
         reserve: bool,
         stop_tokens: impl Into<Vec<Token>>,
+        constraint: impl Into<Option<Constraint>>,
     }
     impl[] GenerateOptions {
         sampler: Sampler,
         max_tokens: u32,
+        constraint: Constraint,
         tokenize: TokenizeOptions,
     }
     impl[] TokenizeOptions {
@@ -332,6 +336,9 @@ pub struct SessionOptions {
     pub stop_tokens: Vec<crate::Token>,
     /// Texts that end a generation, each of 1 to 1024 bytes, at most 64.
     pub stop: Vec<String>,
+    /// What each generation may write, from its first drawn token on; one of the same engine. `None`: anything. Refused with
+    /// `ignore_end_of_generation`, since the constraint says where a text ends.
+    pub constraint: Option<Constraint>,
 }
 
 impl SessionOptions {
@@ -349,7 +356,12 @@ impl SessionOptions {
     }
 
     /// Makes a call with the options as the C API wants them.
-    pub(crate) fn with_raw<T>(&self, function: impl FnOnce(&raw::inlay_session_params) -> T) -> T {
+    pub(crate) fn with_raw(
+        &self,
+        library: Library,
+        function: impl FnOnce(&raw::inlay_session_params) -> Result<()>,
+    ) -> Result<()> {
+        let constraint = Constraint::of(self.constraint.as_ref(), library)?;
         let stops: Vec<_> = self.stop.iter().map(|text| raw_text(text)).collect();
         self.sampler.with_raw(|sampler| {
             function(&raw::inlay_session_params {
@@ -362,6 +374,7 @@ impl SessionOptions {
                 n_stop_tokens: self.stop_tokens.len(),
                 stops: if stops.is_empty() { std::ptr::null() } else { stops.as_ptr() },
                 n_stops: stops.len(),
+                constraint,
                 ..Default::default()
             })
         })
@@ -379,6 +392,8 @@ pub struct GenerateOptions {
     /// Tokens to draw after this prompt and later ones before the session finishes; 0: no limit but the context. `None`: as
     /// before.
     pub max_tokens: Option<u32>,
+    /// What this generation and later ones may write. `None`: as before.
+    pub constraint: Option<Constraint>,
     /// How a prompt that is text becomes tokens. BOS and EOS are part of it only where the session is empty, unless
     /// [`always_bos_eos`](TokenizeOptions::always_bos_eos) is set.
     pub tokenize: TokenizeOptions,

@@ -81,7 +81,7 @@ impl Queue {
     /// [`Status::DeviceLost`].
     pub fn submit(&self, request: &Request<'_>) -> Result<RequestId> {
         let mut id = 0;
-        request.with_raw(|request| {
+        request.with_raw(self.library, |request| {
             // SAFETY: the request lives during the call.
             self.call(|functions, err| unsafe { (functions.inlay_submit)(self.queue, request, &mut id, err) })
         })?;

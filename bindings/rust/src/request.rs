@@ -2,7 +2,7 @@
 use crate::callbacks::WakeFn;
 use crate::options::{count, setters};
 use crate::texts::chat_params;
-use crate::{raw, ChatEnd, Conversation, Prompt, RequestKind, SessionOptions};
+use crate::{raw, ChatEnd, Conversation, Library, Prompt, RequestKind, Result, SessionOptions};
 use std::fmt;
 use std::time::Duration;
 
@@ -130,9 +130,13 @@ impl<'a> Request<'a> {
     }
 
     /// Makes a call with the request as the C API wants it.
-    pub(crate) fn with_raw<T>(&self, function: impl FnOnce(&raw::inlay_request) -> T) -> T {
+    pub(crate) fn with_raw(
+        &self,
+        library: Library,
+        function: impl FnOnce(&raw::inlay_request) -> Result<()>,
+    ) -> Result<()> {
         let chat = chat_params(self.template, self.chat_end);
-        self.session.with_raw(|session| {
+        self.session.with_raw(library, |session| {
             let request = raw::inlay_request {
                 kind: self.kind.to_raw(),
                 session,

@@ -75,7 +75,7 @@ impl Session {
     /// [`Status::SessionLimit`], [`Status::DeviceOutOfMemory`] or [`Status::DeviceLost`].
     pub fn new(engine: &Engine, options: &SessionOptions) -> Result<Self> {
         let mut session = std::ptr::null_mut();
-        options.with_raw(|params| {
+        options.with_raw(engine.library(), |params| {
             call(|err| {
                 // SAFETY: engine and parameters live during the call.
                 unsafe {
@@ -211,6 +211,9 @@ impl Session {
         }
         if let Some(max_tokens) = options.max_tokens {
             self.set_max_tokens(max_tokens)?;
+        }
+        if let Some(constraint) = &options.constraint {
+            self.set_constraint(constraint, "")?;
         }
         self.prefill_text(prompt.into(), options.tokenize)
     }

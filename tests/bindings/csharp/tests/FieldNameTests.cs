@@ -15,6 +15,8 @@ static class FieldNameTests
 
     static readonly MethodInfo ChatTokens = typeof(Engine).GetMethod("GetChatTokens", new[] { typeof(string), typeof(string), typeof(ChatFlags) });
 
+    static readonly MethodInfo[] CreateConstraint = typeof(Engine).GetMethods().Where(m => m.Name == "CreateConstraint").ToArray();
+
     /// <summary>For each parameter struct: its table, its name in messages, and where its fields are in C#.</summary>
     static readonly Dictionary<Type, object[]> Structs = new Dictionary<Type, object[]>
     {
@@ -29,7 +31,8 @@ static class FieldNameTests
         { typeof(inlay_queue_params), new object[] { "Queue", "params", typeof(RequestQueueOptions) } },
         { typeof(inlay_request), new object[] { "Request", "request", typeof(Request) } },
         { typeof(inlay_run_params), new object[] { "Run", "params", typeof(Engine).GetMethod("Run") } },
-        { typeof(inlay_thread_params), new object[] { "Thread", "params", typeof(ThreadOptions) } }
+        { typeof(inlay_thread_params), new object[] { "Thread", "params", typeof(ThreadOptions) } },
+        { typeof(inlay_constraint_params), new object[] { "Constraint", "params", CreateConstraint } }
     };
 
     static string InCSharp(string table, string message)
@@ -41,6 +44,8 @@ static class FieldNameTests
     static bool Has(object owner, string name)
     {
         var type = owner as Type;
+        var methods = owner as MethodInfo[];
+        if (methods != null) return methods.Any(method => Has(method, name));
         if (type == null) return ((MethodInfo)owner).GetParameters().Any(p => p.Name == name);
         return type.GetProperty(name) != null || type.GetConstructors().Any(c => c.GetParameters().Any(p => p.Name == name));
     }
@@ -74,6 +79,15 @@ static class FieldNameTests
             }
         }
         Expect.True(n_fields >= 40, "fields looked at: " + n_fields);
+    }
+
+    // The structs of a request, each by its own name there.
+    public static void StructsInsideOfOthersAreNamed()
+    {
+        Expect.Equal("Stop has no bytes in text 0", InCSharp("Request", "request.session.stops has no bytes in text 0"), "options");
+        Expect.Equal("ChatTemplate.Length is 9", InCSharp("Request", "request.chat.template_len is 9"), "chat");
+        Expect.Equal("Options is NULL", InCSharp("Request", "request.session is NULL"), "the struct itself");
+        Expect.Equal("request.session.x is 1", InCSharp("Session", "request.session.x is 1"), "no field");
     }
 
     public static void OnlyWholeWordsInTheirPlaceAreFields()
@@ -152,6 +166,8 @@ static class FieldNameTests
             Says("Priority is 8", () => queue.Submit(new Request("x") { Priority = 8 }), "request.", "priority");
             var limited = new SessionOptions { MaxTokens = -1 };
             Says("MaxTokens is -1", () => queue.Submit(new Request("x") { Options = limited }), "params.", "max_tokens");
+            var talk = new[] { ChatMessage.User("x") };
+            Says("Chat: unknown bits", () => queue.Submit(new Request(talk) { Chat = (ChatFlags)0x100 }), "request.", "flags");
             var drawn = new SessionOptions { Sampler = new SamplerOptions { TopK = -1 } };
             Says("TopK is -1", () => queue.Submit(new Request("x") { Options = drawn }), "sampler.", "top_k");
             Says("flags: unknown bits", () => engine.Run(null, null, (RunFlags)0x100), "params.");

@@ -1,7 +1,7 @@
 // expect: nothing
 use inlay::{
-    decode_step, Answer, CancelHandle, Engine, Error, Generation, LoadOptions, OwnedGeneration, Queue, RequestEvents, Session,
-    WholeAnswer,
+    decode_step, Answer, CancelHandle, Constraint, Engine, Error, Generation, LoadOptions, OwnedGeneration, Queue, RequestEvents,
+    Session, WholeAnswer,
 };
 use std::ops::ControlFlow;
 
@@ -14,6 +14,8 @@ fn an_error<T: std::error::Error + Send + Sync + 'static>() {}
 pub fn classes() {
     any_thread::<Engine>();
     any_thread::<CancelHandle>();
+    any_thread::<Constraint>();
+    shared_for_ever::<Constraint>();
     shared_for_ever::<Queue>();
     shared_for_ever::<RequestEvents>();
     sent::<Session>();
