@@ -451,6 +451,9 @@ func TestConstraintsOutlive(t *testing.T) {
 	if err := session.SetConstraint(constraint, ""); err != nil {
 		t.Error(err)
 	}
+	if err := constraint.join("test"); err != nil { // as a call under way
+		t.Fatal(err)
+	}
 	for i := 0; i < 2; i++ {
 		if err := constraint.Close(); err != nil {
 			t.Error(err)
@@ -458,6 +461,10 @@ func TestConstraintsOutlive(t *testing.T) {
 	}
 	_, err = constraint.Info()
 	wantClosed(t, err)
+	constraint.leave()
+	if users := constraint.users.Load(); users != 0 {
+		t.Errorf("%d users are left", users)
+	}
 	for i := 0; i < 2; i++ {
 		generation, err := session.Generate(background, "x", nil)
 		if err != nil {
@@ -467,7 +474,7 @@ func TestConstraintsOutlive(t *testing.T) {
 			t.Errorf("%q %v", text, err)
 		}
 	}
-	last := constraintOf(t, engineWith(t, nil), ConstraintOptions{AnyJSON: true})
+	var last *Constraint
 	func() {
 		options := testOptions()
 		engine, err := Load(background, testModel, &options)
