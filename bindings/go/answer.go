@@ -146,7 +146,7 @@ func (a *Answer) Finish() FinishReason { return a.last.Finish }
 
 // WriteTo writes the text to w piece by piece as it is drawn, until the end. Where it was cut short there is an error: of
 // StatusCancelled if it was cancelled or its Timeout was over, which also matches context.DeadlineExceeded, of StatusContextFull if
-// the context had no more room. Finish tells of any end.
+// the context had no more room, of StatusInvalidState if no token that the constraint allows could follow. Finish tells of any end.
 func (a *Answer) WriteTo(w io.Writer) (n int64, err error) {
 	n, err = writeTexts(w, func() (string, error) {
 		event, err := a.Next()

@@ -29,13 +29,19 @@
 // ends with an error. Generations that goroutines run at a time share decode steps: whoever asks for an event while no step
 // is under way runs one for all that wait. Cancel, Info and Close may be called at any time from any goroutine; a request to
 // stop belongs to the generation under way and has no effect on later ones. A Queue may be used by any number of goroutines.
-// Engines, sessions and queues may be closed in any order and more than once; what is never closed is freed some time after it became unreachable.
+// So may a Constraint, which any number of sessions and requests share. Engines, sessions, queues and constraints may be closed in any
+// order and more than once; what is never closed is freed some time after it became unreachable.
 //
 // # Requests
 //
 // Beside sessions, which the program steps, an engine takes requests: a Queue is where they are submitted and where what became of
 // them is collected; Engine.Ask returns the Answer to a single one. Engine.SetThread gives the engine a thread that computes them,
 // or the program calls Engine.Run.
+//
+// # Constraints
+//
+// A Constraint, made by Engine.NewConstraint, says which texts may be written: JSON of a schema, what a grammar or a regular expression
+// allows, or one of some choices. It is a field of SessionOptions, and so of a Request, too; Session.SetConstraint changes it.
 //
 // # Errors
 //

@@ -11,7 +11,7 @@ import (
 	"inlay.dev/inlay/raw"
 )
 
-// ErrClosed is matched by the error of a call on a closed engine or session.
+// ErrClosed is matched by the error of a call on a closed engine, session, queue or constraint.
 var ErrClosed = errors.New("inlay: closed")
 
 // ErrNoLibrary is matched by the error of a call for which the library could not be loaded: there is none, or the program was

@@ -2,6 +2,7 @@ package inlay_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log"
@@ -64,6 +65,47 @@ func ExampleEngine_Ask() {
 	}
 	fmt.Println(len(text) > 20, answer.Finish(), answer.End().GeneratedTokens)
 	// Output: true MAX_TOKENS 20
+}
+
+// A text that parses, because a schema says which ones may be written.
+func ExampleEngine_NewConstraint() {
+	ctx := context.Background()
+	engine, err := inlay.Load(ctx, os.Getenv("INLAY_TEST_MODEL"), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer engine.Close()
+	constraint, err := engine.NewConstraint(inlay.ConstraintOptions{JSONSchema: `{
+		"type": "object",
+		"properties": {"name": {"type": "string", "maxLength": 20}, "age": {"type": "integer", "minimum": 1, "maximum": 150}},
+		"required": ["name", "age"], "additionalProperties": false
+	}`})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer constraint.Close()
+	session, err := engine.NewSession(&inlay.SessionOptions{Constraint: constraint})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer session.Close()
+	generation, err := session.Generate(ctx, "The king is ", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	text, err := generation.Text()
+	if err != nil {
+		log.Fatal(err)
+	}
+	var king struct {
+		Name string
+		Age  int
+	}
+	if err := json.Unmarshal([]byte(text), &king); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(king.Age >= 1 && king.Age <= 150, generation.Finish())
+	// Output: true END_OF_GENERATION
 }
 
 // Two requests, which the engine's own thread computes together.

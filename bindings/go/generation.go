@@ -21,6 +21,8 @@ type GenerateOptions struct {
 	Stop []string
 	// MaxTokens, if it is not 0, becomes the session's: see SetMaxTokens.
 	MaxTokens int
+	// Constraint, if it is not nil, becomes the session's: see SetConstraint.
+	Constraint *Constraint
 }
 
 // Generation is what a session writes until it finishes. One goroutine at a time may use it. A session has one at a time:
@@ -111,7 +113,12 @@ func (s *Session) apply(options *GenerateOptions) error {
 		}
 	}
 	if options.MaxTokens != 0 {
-		return s.setMaxTokens(options.MaxTokens)
+		if err := s.setMaxTokens(options.MaxTokens); err != nil {
+			return err
+		}
+	}
+	if options.Constraint != nil {
+		return s.setConstraint(options.Constraint, "")
 	}
 	return nil
 }
@@ -220,8 +227,8 @@ func (g *Generation) Err() error {
 }
 
 // WriteTo writes the text to w piece by piece as it is drawn, until the generation has ended. Where it was cut short there
-// is an error: of StatusCancelled if it was cancelled, of StatusContextFull if the context had no more room. Finish tells of
-// any end.
+// is an error: of StatusCancelled if it was cancelled, of StatusContextFull if the context had no more room, of
+// StatusInvalidState if no token that the constraint allows could follow. Finish tells of any end.
 func (g *Generation) WriteTo(w io.Writer) (n int64, err error) {
 	n, err = writeTexts(w, func() (string, error) {
 		event, err := g.Next()
@@ -264,6 +271,8 @@ func cutShort(op string, finish FinishReason) error {
 		return fail(op, StatusCancelled, "the generation was cancelled")
 	case FinishContextFull:
 		return fail(op, StatusContextFull, "the context is full")
+	case FinishDeadEnd:
+		return fail(op, StatusInvalidState, "no token that the constraint allows could follow")
 	case FinishTimeout:
 		return &Error{Op: op, Status: StatusCancelled, Message: "the request's time was over", cause: context.DeadlineExceeded}
 	}

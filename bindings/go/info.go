@@ -61,11 +61,14 @@ type SessionInfo struct {
 	TextPending uint64 `json:"text_pending"`
 	// Generation is how many generations have begun, each with a prefill or a truncation. A fork counts from where its parent was.
 	Generation uint64 `json:"generation"`
+	// ConstraintState is where the generation's text stands under the session's constraint.
+	ConstraintState ConstraintState `json:"constraint_state"`
 }
 
 func sessionInfoOf(c *raw.SessionInfo) SessionInfo {
 	return SessionInfo{FinishReason: c.FinishReason, NTokens: int(c.NTokens), NContext: int(c.NContext),
-		NGenerated: int(c.NGenerated), NKVBlocks: int(c.NKVBlocks), TextPending: c.TextPending, Generation: c.Generation}
+		NGenerated: int(c.NGenerated), NKVBlocks: int(c.NKVBlocks), TextPending: c.TextPending, Generation: c.Generation,
+		ConstraintState: c.ConstraintState}
 }
 
 // Stats are what an engine has done since it was loaded.

@@ -134,6 +134,11 @@ func TestAnOlderLibrary(t *testing.T) {
 	if status := raw.ProfileStep(nil, nil, nil); status != StatusUnsupported {
 		t.Error(status)
 	}
+	status = raw.ConstraintCreate(nil, nil, nil, &failed)
+	if status != StatusUnsupported || !strings.Contains(failed.Text(), "inlay_constraint_create") {
+		t.Error(status, failed.Text())
+	}
+	raw.ConstraintFree(nil)                                             // It does nothing.
 	if status := raw.MetaCount(nil, nil, &failed); status != StatusOK { // It is of ABI 1.0 and does nothing there.
 		t.Error(status, failed.Text())
 	}

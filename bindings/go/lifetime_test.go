@@ -53,6 +53,8 @@ func TestUseAfterClose(t *testing.T) {
 		"NewQueue":    func() error { _, err := engine.NewQueue(nil); return err },
 		"Run":         func() error { _, err := engine.Run(background, RunOptions{}); return err },
 		"SetThread":   func() error { return engine.SetThread(nil) },
+		"Constraint":  func() error { _, err := engine.NewConstraint(ConstraintOptions{AnyJSON: true}); return err },
+		"SetConstr":   func() error { return session.SetConstraint(nil, "") },
 		"Submit":      func() error { _, err := queue.Submit(&Request{Text: "x"}); return err },
 		"Poll":        func() error { _, err := queue.Poll(nil); return err },
 		"NextEvents":  func() error { _, err := queue.Next(background, nil); return err },

@@ -6,7 +6,8 @@ import (
 )
 
 // fieldNames are what the fields and arguments of C, which the library's messages name, are called in Go. A struct's size, its
-// reserved fields and the pointers that belong to callbacks are this package's matter: none of its calls gets them wrong.
+// reserved fields, the pointers that belong to callbacks, and a constraint's kind and text, which come from one field, are this
+// package's matter: none of its calls gets them wrong.
 type fieldNames map[string]string
 
 var loadNames = fieldNames{
@@ -70,6 +71,7 @@ var sessionNames = fieldNames{
 	"n_stop_tokens": "len(StopTokens)",
 	"stops":         "Stop",
 	"n_stops":       "len(Stop)",
+	"constraint":    "Constraint",
 }
 
 var profileNames = fieldNames{"n_tokens": "Tokens", "n_past": "Past", "n_repetitions": "Repetitions"}
@@ -105,6 +107,8 @@ var runNames = fieldNames{"flags": "Flags", "budget_us": "Budget", "max_step_us"
 
 var threadNames = fieldNames{"busy_us": "Busy", "period_us": "Period", "max_step_us": "MaxStep"}
 
+var constraintNames = fieldNames{"flags": "Flags", "choices": "Choices", "n_choices": "len(Choices)"}
+
 // namesOf are those of each call that takes anything of which a message can say that it is wrong, by its name in errors.
 var namesOf = map[string]fieldNames{
 	"load":            loadNames,
@@ -130,6 +134,7 @@ var namesOf = map[string]fieldNames{
 	"submit":          requestNames.with(sessionNames).with(samplerNames),
 	"run":             runNames,
 	"set thread":      threadNames,
+	"new constraint":  constraintNames,
 }
 
 // with has the others' names, too; its own go first.
@@ -146,10 +151,18 @@ func (names fieldNames) with(others fieldNames) fieldNames {
 // A field stands behind the name of its struct; at the beginning, before a verb; and behind words that lead to one if it can be no
 // word of English. Words elsewhere, such as paths and keys of a file, are none.
 var (
-	behindStruct = regexp.MustCompile(`(^|[ (])(params\.|sampler\.|request\.|the load's )(\w+)`)
+	behindStruct = regexp.MustCompile(`(^|[ (])(params\.|sampler\.|request\.|the load's )(?:(session|chat)\.)?(\w+)`)
 	atBeginning  = regexp.MustCompile(`^(\w+)( is | has | of token | names token | \+ |\[)`)
 	behindWords  = regexp.MustCompile(`( \+ | and | the )(\w+)`)
 )
+
+// fieldOf is the name of a field of a struct that is a field itself.
+func fieldOf(field, name string) string {
+	if strings.HasPrefix(name, "len(") {
+		return "len(" + field + "." + name[len("len("):]
+	}
+	return field + "." + name
+}
 
 // inGo is a message of the library with Go's names.
 func (names fieldNames) inGo(message string) string {
@@ -162,7 +175,10 @@ func (names fieldNames) inGo(message string) string {
 		})
 	}
 	replace(behindStruct, func(parts []string) (string, bool) {
-		name, ok := names[parts[3]]
+		name, ok := names[parts[4]]
+		if inside := names[parts[3]]; inside != "" {
+			name = fieldOf(inside, name)
+		}
 		if parts[2] == "the load's " {
 			return parts[1] + parts[2] + name, ok
 		}

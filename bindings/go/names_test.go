@@ -29,7 +29,7 @@ func fieldsOfC(t *testing.T) map[string][]string {
 	for _, found := range regexp.MustCompile(`(?s)typedef struct (inlay_\w+_params) \{\n(.*?)\n\}`).FindAllStringSubmatch(string(header), -1) {
 		for _, field := range regexp.MustCompile(`(?m)^  [a-z].* \*?(\w+);$`).FindAllStringSubmatch(found[2], -1) {
 			switch field[1] {
-			case "struct_size", "reserved", "log_user", "progress_user", "wake_user":
+			case "struct_size", "reserved", "log_user", "progress_user", "wake_user", "kind", "text", "text_len":
 			default:
 				fields[found[1]] = append(fields[found[1]], field[1])
 			}
@@ -78,6 +78,8 @@ func TestEveryFieldHasAName(t *testing.T) {
 		"inlay_queue_params":   {"new queue", QueueOptions{}, ""},
 		"inlay_run_params":     {"run", RunOptions{}, ""},
 		"inlay_thread_params":  {"set thread", ThreadOptions{}, ""},
+
+		"inlay_constraint_params": {"new constraint", ConstraintOptions{}, ""},
 	}
 	n := 0
 	for structName, fields := range fieldsOfC(t) {
@@ -124,6 +126,10 @@ func TestOnlyFieldsBecomeNames(t *testing.T) {
 		{"load", "the log has more", "the log has more"},
 		{"prefill", "n_tokens is 0", "n_tokens is 0"}, // no call of the package says so
 		{"load", "", ""},
+		{"submit", "request.priority is 9", "Priority is 9"},
+		{"submit", "request.session.max_tokens is -1", "Session.MaxTokens is -1"},
+		{"submit", "request.session.gadget is -1", "request.session.gadget is -1"},
+		{"new constraint", "the grammar, line 1: the rule flags is used and not defined", "the grammar, line 1: the rule flags is used and not defined"},
 	} {
 		if got := namesOf[c[0]].inGo(c[1]); got != c[2] {
 			t.Errorf("%s: %q becomes %q, expected %q", c[0], c[1], got, c[2])
@@ -158,6 +164,9 @@ func TestMessagesNameGo(t *testing.T) {
 			_, err := queue.Submit(&request)
 			return err
 		}
+	}
+	ofConstraint := func(options ConstraintOptions) func() error {
+		return func() error { _, err := engine.NewConstraint(options); return err }
 	}
 	nan := float32(math.NaN())
 	many := make([]string, 65)
@@ -241,11 +250,11 @@ func TestMessagesNameGo(t *testing.T) {
 		"Deadline is -1ns":                                             ofRequest(func(r *Request) { r.Deadline = -1 }),
 		"Timeout is -1s":                                               ofRequest(func(r *Request) { r.Timeout = -time.Second }),
 		"Temperature is -3":                                            ofRequest(func(r *Request) { r.Session.Sampler.Temperature = -3 }),
-		"MaxTokens is -2":                                              ofRequest(func(r *Request) { r.Session.MaxTokens = -2 }),
-		"len(Stop) is 65, ":                                            ofRequest(func(r *Request) { r.Session.Stop = many }),
-		"len(StopTokens) is 1025":                                      ofRequest(func(r *Request) { r.Session.StopTokens = make([]int32, 1025) }),
+		"Session.MaxTokens is -2":                                      ofRequest(func(r *Request) { r.Session.MaxTokens = -2 }),
+		"len(Session.Stop) is 65, ":                                    ofRequest(func(r *Request) { r.Session.Stop = many }),
+		"len(Session.StopTokens) is 1025":                              ofRequest(func(r *Request) { r.Session.StopTokens = make([]int32, 1025) }),
 		"stop token 0 is -5":                                           ofRequest(func(r *Request) { r.Session.StopTokens = []int32{-5} }),
-		"Flags: unknown bits 0x200": ofRequest(func(r *Request) {
+		"Chat.Flags: unknown bits 0x200": ofRequest(func(r *Request) {
 			r.Tokens, r.Conversation, r.Chat = nil, "[]", &ChatOptions{Template: "x", Flags: 0x200}
 		}),
 		"Budget is -1µs":              func() error { _, err := engine.Run(background, RunOptions{Budget: -time.Microsecond}); return err },
@@ -254,6 +263,13 @@ func TestMessagesNameGo(t *testing.T) {
 		"of Busy and Period one is 0": func() error { return engine.SetThread(&ThreadOptions{Busy: 1}) },
 		"Busy is more than Period":    func() error { return engine.SetThread(&ThreadOptions{Busy: time.Second, Period: 1}) },
 		"Given is -1":                 ofScore(ScoreOptions{Given: -1}, []int32{1}),
+		"Flags: unknown bits 0x8":     ofConstraint(ConstraintOptions{AnyJSON: true, Flags: 8}),
+		"len(Choices) is 0":           ofConstraint(ConstraintOptions{Choices: []string{}}),
+		"len(Choices) is 65537":       ofConstraint(ConstraintOptions{Choices: make([]string, 65537)}),
+		"choice 1 is empty":           ofConstraint(ConstraintOptions{Choices: []string{"x", ""}}),
+		"the constraint has 0 of JSONSchema, AnyJSON, GBNF, Regex and Choices": ofConstraint(ConstraintOptions{}),
+		"the constraint has 3 of JSONSchema, AnyJSON, GBNF, Regex and Choices": ofConstraint(
+			ConstraintOptions{GBNF: "root ::= \"x\"", Regex: "x", Choices: []string{"x"}}),
 	} {
 		e := wantStatus(t, call(), StatusInvalidArgument)
 		if !strings.HasPrefix(e.Message, want) || regexp.MustCompile(`params\.|sampler\.|\b[a-z]+_[a-z_]+\b`).MatchString(strings.Split(e.Message, "tuning knows")[0]) {

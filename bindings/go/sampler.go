@@ -126,10 +126,13 @@ func (s *Sampler) inC(op string) (*raw.SamplerParams, error) {
 	return params, nil
 }
 
-// memoryInC is C's memory that a call needs, released when it has returned.
-type memoryInC []unsafe.Pointer
+// memoryInC is what a call needs, released when it has returned: C's memory, and a constraint.
+type memoryInC struct {
+	blocks     []unsafe.Pointer
+	constraint *Constraint
+}
 
-func (m *memoryInC) keep(p unsafe.Pointer) { *m = append(*m, p) }
+func (m *memoryInC) keep(p unsafe.Pointer) { m.blocks = append(m.blocks, p) }
 
 func (m *memoryInC) calloc(size uintptr) unsafe.Pointer {
 	p := raw.Calloc(size)
@@ -138,10 +141,13 @@ func (m *memoryInC) calloc(size uintptr) unsafe.Pointer {
 }
 
 func (m *memoryInC) release() {
-	for _, p := range *m {
+	for _, p := range m.blocks {
 		raw.Release(p)
 	}
-	*m = nil
+	if m.constraint != nil {
+		m.constraint.leave()
+	}
+	*m = memoryInC{}
 }
 
 // textsInC copies texts to C's memory. The caller releases it.

@@ -25,6 +25,9 @@ type SessionOptions struct {
 	MaxTokens int
 	// Flags change how the session generates.
 	Flags SessionFlags
+	// Constraint says what each generation may write, from its first drawn token on, by default anything. It is of the same engine,
+	// and refused with SessionIgnoreEndOfGeneration, since it says where a text ends.
+	Constraint *Constraint
 }
 
 // Session is one token sequence of an engine. It is used by one goroutine at a time: a call that finds it in use
@@ -92,6 +95,12 @@ func (o *SessionOptions) inC(op string, memory *memoryInC) (params raw.SessionPa
 	if len(o.Stop) > 0 {
 		params.Stops, params.NStops = textsInC(o.Stop), uintptr(len(o.Stop))
 		memory.keep(unsafe.Pointer(params.Stops))
+	}
+	if o.Constraint != nil {
+		if err := o.Constraint.join(op); err != nil {
+			return params, err
+		}
+		memory.constraint, params.Constraint = o.Constraint, o.Constraint.handle
 	}
 	return params, nil
 }

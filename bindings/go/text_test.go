@@ -24,9 +24,11 @@ func TestEnumerationsAsText(t *testing.T) {
 		Request RequestKind
 		Became  RequestEventKind
 		Wait    WaitKind
+		Kind    ConstraintKind
+		State   ConstraintState
 	}
 	for _, value := range []all{{Became: RequestEventTokens, Wait: WaitEventfd}, {StatusKVFull, DeviceCUDA, KVFP8, LogOff, FinishStopString, EventFinished, TokenUnknown, ProfileTrace,
-		WeightQ4KM, ConvertQ6K, PoolingFirst, RequestGenerate, RequestEventEnd, WaitWindowsEvent}} {
+		WeightQ4KM, ConvertQ6K, PoolingFirst, RequestGenerate, RequestEventEnd, WaitWindowsEvent, ConstraintChoices, ConstraintStateDead}} {
 		text, err := json.Marshal(value)
 		var back all
 		if err != nil || json.Unmarshal(text, &back) != nil || back != value {
@@ -78,8 +80,10 @@ func TestJSON(t *testing.T) {
 		`"scored":true`: scored[0][1], `"same_best":true`: *scored[0][1].Against, `"scored":false`: scored[0][0],
 		`"kind":"END"`: RequestEvent{Request: 7, Sequence: 9, User: 1 << 63, Kind: RequestEventEnd, Finish: FinishError, Status: StatusKVFull,
 			Message: "x", PromptTokens: 3, CachedTokens: 2, GeneratedTokens: 1, QueuedTime: 4, PromptTime: 5, DecodeTime: 6},
-		`"tokens":[{"token":5,`: RequestEvent{Kind: RequestEventTokens, Tokens: []TokenLogprob{{5, -1}}, Text: "x"},
-		`"n_requests":3`:        RunInfo{HasWork: true, NTokens: 2, NRequests: 3},
+		`"tokens":[{"token":5,`:     RequestEvent{Kind: RequestEventTokens, Tokens: []TokenLogprob{{5, -1}}, Text: "x"},
+		`"n_requests":3`:            RunInfo{HasWork: true, NTokens: 2, NRequests: 3},
+		`"remarks":["x"]`:           ConstraintInfo{Memory: 5, Remarks: []string{"x"}},
+		`"constraint_state":"DEAD"`: SessionInfo{ConstraintState: ConstraintStateDead},
 	} {
 		text, err := json.Marshal(value)
 		back := reflect.New(reflect.TypeOf(value))

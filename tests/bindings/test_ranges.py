@@ -176,7 +176,8 @@ def table(text, pattern):
 def go_docs():
     text = "\n".join(p.read_text(encoding="utf-8") for p in sorted((ROOT / "bindings/go").glob("*.go")))
     for name, c in {"LoadOptions": "load", "Sampler": "sampler", "SessionOptions": "session", "ProfileOptions": "profile", "ConvertOptions": "convert",
-                    "ScoreOptions": "score", "QueueOptions": "queue", "Request": "request", "RunOptions": "run", "ThreadOptions": "thread"}.items():
+                    "ScoreOptions": "score", "QueueOptions": "queue", "Request": "request", "RunOptions": "run", "ThreadOptions": "thread",
+                    "ConstraintOptions": "constraint"}.items():
         body = re.search(rf"type {name} struct \{{(.*?)\n\}}", text, re.S)[1]
         names = table(text, rf"var ({c}Names) = fieldNames\{{(.*?)\}}\n")[f"{c}Names"]
         # A length has no sign: of one without an upper end there is nothing to say.

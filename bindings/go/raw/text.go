@@ -138,3 +138,15 @@ func (v WaitKind) MarshalText() ([]byte, error) { return textOf(v) }
 
 // UnmarshalText finds the value of a name.
 func (v *WaitKind) UnmarshalText(text []byte) error { return fromText(v, text) }
+
+// MarshalText is the value's name.
+func (v ConstraintKind) MarshalText() ([]byte, error) { return textOf(v) }
+
+// UnmarshalText finds the value of a name.
+func (v *ConstraintKind) UnmarshalText(text []byte) error { return fromText(v, text) }
+
+// MarshalText is the value's name.
+func (v ConstraintState) MarshalText() ([]byte, error) { return textOf(v) }
+
+// UnmarshalText finds the value of a name.
+func (v *ConstraintState) UnmarshalText(text []byte) error { return fromText(v, text) }
