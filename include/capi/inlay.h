@@ -1030,7 +1030,7 @@ typedef struct inlay_constraint_info {
   // Remarks, for inlay_constraint_get_remark.
   int32_t n_remarks;
   // Host memory that it has now, without the vocabulary's, which all constraints of an engine share. It grows while it
-  // is used, within a bound of some tens of megabytes. [bytes]
+  // is used, within a bound: by tens of megabytes at most, and the choices or the grammar themselves. [bytes]
   uint64_t memory;
 } inlay_constraint_info;
 

@@ -1329,7 +1329,8 @@ namespace Inlay.Raw
         /// <summary>Remarks, for inlay_constraint_get_remark.</summary>
         public int n_remarks;
         /// <summary>Host memory that it has now, without the vocabulary's, which all constraints of an engine share. It
-        /// grows while it is used, within a bound of some tens of megabytes. [bytes]</summary>
+        /// grows while it is used, within a bound: by tens of megabytes at most, and the choices or the grammar themselves.
+        /// [bytes]</summary>
         public ulong memory;
     }
 

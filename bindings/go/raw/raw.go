@@ -1961,7 +1961,7 @@ type ConstraintInfo struct {
 	// Remarks, for inlay_constraint_get_remark.
 	NRemarks int32
 	// Host memory that it has now, without the vocabulary's, which all constraints of an engine share. It grows while
-	// it is used, within a bound of some tens of megabytes. [bytes]
+	// it is used, within a bound: by tens of megabytes at most, and the choices or the grammar themselves. [bytes]
 	Memory uint64
 }
 

@@ -1482,7 +1482,8 @@ pub struct inlay_constraint_info {
     /// Remarks, for [`inlay_constraint_get_remark`](Functions::inlay_constraint_get_remark).
     pub n_remarks: i32,
     /// Host memory that it has now, without the vocabulary's, which all constraints of an engine share. It grows
-    /// while it is used, within a bound of some tens of megabytes. (bytes)
+    /// while it is used, within a bound: by tens of megabytes at most, and the choices or the grammar themselves.
+    /// (bytes)
     pub memory: u64,
 }
 
