@@ -1,5 +1,6 @@
 #include "examples/server/answer.h"
 
+#include <algorithm>
 #include <ctime>
 
 namespace inlay::server {
@@ -94,7 +95,8 @@ std::string Answer::whole(const Piece& piece, const inlay_request_event& end) co
 
 std::string Answer::event(OrderedJson own) const {
   OrderedJson out = object(form_.is_chat ? "chat.completion.chunk" : "text_completion");
-  if (!own.contains("finish_reason")) own["finish_reason"] = nullptr;
+  for (const char* name : {"logprobs", "finish_reason"})
+    if (!own.contains(name)) own[name] = nullptr;
   out["choices"] = OrderedJson::array({std::move(own)});
   if (form_.include_usage) out["usage"] = nullptr;
   return data_line(out);
@@ -126,7 +128,7 @@ std::string Answer::ending(const inlay_request_event& end) const {
   } else {
     own["text"] = "";
   }
-  own["logprobs"] = nullptr;
+  own["logprobs"] = nullptr;  // before the reason, as in the others
   own["finish_reason"] = reason_text(end.finish_reason);
   std::string out = event(std::move(own));
   if (form_.include_usage) {

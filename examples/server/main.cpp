@@ -62,7 +62,7 @@ int describe(const Options& options, const Loaded& loaded, Model& model) {
   model.name = options.name;
   model.loaded = std::time(nullptr);
   model.max_tokens = static_cast<int32_t>(options.max_tokens);
-  model.timeout_us = static_cast<uint64_t>(options.timeout_s) * 1'000'000;
+  model.timeout_us = static_cast<uint64_t>(options.answer_ms) * 1000;
   model.pooling = options.pooling;
   model.info = sized<inlay_engine_info>();
   inlay_error error;
