@@ -34,10 +34,17 @@ bool ends_generation(const Model& model, int32_t token) {
 
 bool failed(const inlay_request_event& end, const std::string& message, Refusal& refusal) {
   switch (end.finish_reason) {
-    case INLAY_FINISH_TIMEOUT: refusal = {504, "the answer took longer than the server allows", "", "timeout"}; return true;
-    case INLAY_FINISH_CANCELLED: refusal = {503, "the server is closing", "", "closing"}; return true;
-    case INLAY_FINISH_ERROR: refusal = {end.status == INLAY_INTERNAL ? 500 : 503, message, "", inlay_status_name(end.status)}; return true;
-    default: return false;
+    case INLAY_FINISH_TIMEOUT:
+      refusal = {504, "the answer took longer than the server allows", "", "timeout"};
+      return true;
+    case INLAY_FINISH_CANCELLED:
+      refusal = {503, "the server is closing", "", "closing"};
+      return true;
+    case INLAY_FINISH_ERROR:
+      refusal = {end.status == INLAY_INTERNAL ? 500 : 503, message, "", inlay_status_name(end.status)};
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -45,9 +52,7 @@ Answer::Answer(const Model& model, const AnswerForm& form, uint64_t key) : model
   id_ = (form.is_chat ? "chatcmpl-" : "cmpl-") + std::to_string(model.loaded) + "-" + std::to_string(key);
 }
 
-OrderedJson Answer::object(const char* kind) const {
-  return {{"id", id_}, {"object", kind}, {"created", created_}, {"model", model_.name}};
-}
+OrderedJson Answer::object(const char* kind) const { return {{"id", id_}, {"object", kind}, {"created", created_}, {"model", model_.name}}; }
 
 OrderedJson Answer::choice() const {
   OrderedJson out = {{"index", 0}};

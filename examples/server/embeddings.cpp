@@ -42,7 +42,8 @@ void read_inputs(FieldReader& fields, const Model& model, Inputs& inputs) {
   if (!value) return fields.refuse("input", "is missing");
   const bool is_list = value->is_array() && !value->empty() && !value->front().is_number();
   const size_t n = is_list ? value->size() : 1;
-  if (n > kMaxInputs || n * static_cast<size_t>(model.info.d_model) > kMaxValues) return fields.refuse("input", "has more texts than one request may have");
+  if (n > kMaxInputs || n * static_cast<size_t>(model.info.d_model) > kMaxValues)
+    return fields.refuse("input", "has more texts than one request may have");
   for (size_t i = 0; i < n; ++i)
     if (!read_input(is_list ? (*value)[i] : *value, model, inputs))
       return fields.refuse("input", "has at " + std::to_string(i) + " neither a text that is not empty nor ids of the model's tokens");
@@ -85,8 +86,8 @@ int32_t on_progress(void* user, uint64_t, uint64_t n_total) {
 inlay_status compute(const Model& model, const Inputs& inputs, Progress& progress, std::vector<float>& values, inlay_error& error) {
   std::vector<inlay_embed_input> given(inputs.texts.size());
   for (size_t i = 0; i < given.size(); ++i)
-    given[i] = {inputs.tokens[i].empty() ? nullptr : inputs.tokens[i].data(), inputs.tokens[i].size(), inputs.tokens[i].empty() ? inputs.texts[i].data() : nullptr,
-                inputs.texts[i].size()};
+    given[i] = {inputs.tokens[i].empty() ? nullptr : inputs.tokens[i].data(), inputs.tokens[i].size(),
+                inputs.tokens[i].empty() ? inputs.texts[i].data() : nullptr, inputs.texts[i].size()};
   inlay_embed_params params = sized<inlay_embed_params>();
   params.pooling = model.pooling;
   params.flags = INLAY_EMBED_NORMALIZE;

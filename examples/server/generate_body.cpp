@@ -23,7 +23,8 @@ void read_stops(FieldReader& fields, std::vector<std::string>& into) {
   const Json list = value->is_array() ? *value : Json::array({*value});
   if (list.size() > kMaxStops) return fields.refuse("stop", "has more than 16 texts");
   for (const Json& text : list) {
-    if (!text.is_string() || text.get_ref<const std::string&>().empty()) return fields.refuse("stop", "is neither a text nor an array of texts that are not empty");
+    if (!text.is_string() || text.get_ref<const std::string&>().empty())
+      return fields.refuse("stop", "is neither a text nor an array of texts that are not empty");
     into.push_back(text.get<std::string>());
   }
 }
@@ -42,7 +43,8 @@ void read_biases(FieldReader& fields, const Model& model, std::vector<inlay_logi
   if (value->size() > kMaxBiases) return fields.refuse("logit_bias", "has more than 1024 tokens");
   for (const auto& [name, bias] : value->items()) {
     inlay_logit_bias own = {};
-    if (!read_token(name, model, own.token)) return fields.refuse("logit_bias", "names a token that is none from 0 to " + std::to_string(model.info.n_vocab - 1));
+    if (!read_token(name, model, own.token))
+      return fields.refuse("logit_bias", "names a token that is none from 0 to " + std::to_string(model.info.n_vocab - 1));
     const double given = bias.is_number() ? bias.get<double>() : 1000;
     if (!(given >= -100 && given <= 100)) return fields.refuse("logit_bias", "has a value that is no number from -100 to 100");
     own.bias = static_cast<float>(given);
@@ -121,7 +123,8 @@ void read_prompt(FieldReader& fields, const Model& model, GenerateBody& body) {
   if (!is_tokens(prompt)) return fields.refuse("prompt", "is neither a text nor an array of token ids");
   for (const Json& token : prompt) {
     const auto id = token.get<uint64_t>();
-    if (id >= static_cast<uint64_t>(model.info.n_vocab)) return fields.refuse("prompt", "has the token id " + std::to_string(id) + ", which is none of the model's");
+    if (id >= static_cast<uint64_t>(model.info.n_vocab))
+      return fields.refuse("prompt", "has the token id " + std::to_string(id) + ", which is none of the model's");
     body.tokens.push_back(static_cast<int32_t>(id));
   }
 }
@@ -142,26 +145,35 @@ int status_of(inlay_status status) {
     case INLAY_FORMAT:
     case INLAY_UNSUPPORTED:
     case INLAY_CONTEXT_FULL:
-    case INLAY_KV_FULL: return 400;
+    case INLAY_KV_FULL:
+      return 400;
     case INLAY_QUEUE_FULL:
-    case INLAY_SESSION_LIMIT: return 429;
-    case INLAY_INTERNAL: return 500;
-    default: return 503;
+    case INLAY_SESSION_LIMIT:
+      return 429;
+    case INLAY_INTERNAL:
+      return 500;
+    default:
+      return 503;
   }
 }
 
 const char* code_of(inlay_status status) {
   switch (status) {
     case INLAY_CONTEXT_FULL:
-    case INLAY_KV_FULL: return "context_length_exceeded";
-    case INLAY_QUEUE_FULL: return "queue_full";
-    default: return "";
+    case INLAY_KV_FULL:
+      return "context_length_exceeded";
+    case INLAY_QUEUE_FULL:
+      return "queue_full";
+    default:
+      return "";
   }
 }
 
 }  // namespace
 
-Refusal refusal_of(const inlay_error& error) { return {status_of(error.status), std::string(error.message, error.message_len), "", code_of(error.status)}; }
+Refusal refusal_of(const inlay_error& error) {
+  return {status_of(error.status), std::string(error.message, error.message_len), "", code_of(error.status)};
+}
 
 void read_model(FieldReader& fields, const Model& model) {
   std::string name = model.name;

@@ -33,7 +33,8 @@ int hex_value(char c) {
 
 // Headers that say what a message is, or who sends it, may stand in it once.
 bool may_repeat(std::string_view name) {
-  constexpr std::array<std::string_view, 8> kOnce = {"host", "content-length", "transfer-encoding", "content-type", "content-encoding", "authorization", "origin", "expect"};
+  constexpr std::array<std::string_view, 8> kOnce = {
+      "host", "content-length", "transfer-encoding", "content-type", "content-encoding", "authorization", "origin", "expect"};
   return std::find(kOnce.begin(), kOnce.end(), name) == kOnce.end();
 }
 
@@ -88,7 +89,8 @@ size_t HttpParser::feed(std::string_view bytes) {
 // Moves bytes to line_; true: the line is whole, and stands there without its end.
 bool HttpParser::take_line(std::string_view& bytes, size_t limit, int status) {
   const size_t found = bytes.find('\n'), n = found == bytes.npos ? bytes.size() : found + 1;
-  if (n > limit || line_.size() > limit - n) return fail(status, status == 414 ? "the request's target is too long" : "a line or the headers are too long");
+  if (n > limit || line_.size() > limit - n)
+    return fail(status, status == 414 ? "the request's target is too long" : "a line or the headers are too long");
   line_.append(bytes.substr(0, n));
   bytes.remove_prefix(n);
   if (found == bytes.npos) return false;
@@ -121,7 +123,8 @@ bool HttpParser::read_request_line() {
   if (!is_token(method) || method.size() > 16) return fail(400, "the method is no token");
   if (target.empty() || target[0] != '/') return fail(400, "the target does not begin with a slash");
   if (target.size() > limits_.target_bytes) return fail(414, "the request's target is too long");
-  if (std::any_of(target.begin(), target.end(), [](char c) { return c <= ' ' || c == '#'; })) return fail(400, "the target has a character that is not allowed");
+  if (std::any_of(target.begin(), target.end(), [](char c) { return c <= ' ' || c == '#'; }))
+    return fail(400, "the target has a character that is not allowed");
   if (version != "HTTP/1.1" && version != "HTTP/1.0") return fail(400, "the version is not HTTP/1.1");
   request_.method = method;
   request_.path = target.substr(0, target.find('?'));
@@ -196,7 +199,9 @@ void HttpParser::take_body(std::string_view& bytes) {
     case Part::chunk_size:
       if (take_line(bytes, kChunkLineBytes, 400) && read_chunk_size()) line_.clear();
       return;
-    case Part::chunk_data: take_data(bytes, Part::chunk_end); return;
+    case Part::chunk_data:
+      take_data(bytes, Part::chunk_end);
+      return;
     case Part::chunk_end:
       if (!take_line(bytes, 2, 400)) return;
       part_ = Part::chunk_size;

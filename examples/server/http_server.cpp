@@ -73,8 +73,9 @@ void HttpServer::accept_some() {
 // There is no place for the connection: a word, and its end.
 void HttpServer::turn_away(int fd) {
   const std::string body = error_body({503, "the server has as many connections as it takes", "", "too_many_connections"});
-  const std::string text = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: " +
-                           std::to_string(body.size()) + "\r\n\r\n" + body;
+  const std::string text =
+      "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: " +
+      std::to_string(body.size()) + "\r\n\r\n" + body;
   std::array<char, 4096> unread;
   while (recv(fd, unread.data(), unread.size(), MSG_DONTWAIT) == static_cast<ssize_t>(unread.size())) {
   }
@@ -158,7 +159,8 @@ void HttpServer::proceed(Connection& connection) {
     connection.in.erase(0, parser.feed(connection.in));
     if (!had_begun && parser.has_begun()) connection.since = now_ms();
     count_body(connection, parser.request().body.size());
-    if (all_body_bytes_ > options_.all_body_bytes) return fail(connection, {503, "requests that come in take all the memory for them", "", "overloaded"});
+    if (all_body_bytes_ > options_.all_body_bytes)
+      return fail(connection, {503, "requests that come in take all the memory for them", "", "overloaded"});
     if (parser.stage() == HttpParser::Stage::failed) return fail(connection, {parser.status(), parser.reason(), "", ""});
     if (parser.stage() == HttpParser::Stage::head_done && !take_head(connection)) return;
     if (parser.stage() == HttpParser::Stage::done) {
@@ -331,23 +333,40 @@ void HttpServer::end_round() {
 
 const char* status_text(int status) {
   switch (status) {
-    case 200: return "OK";
-    case 204: return "No Content";
-    case 400: return "Bad Request";
-    case 401: return "Unauthorized";
-    case 403: return "Forbidden";
-    case 404: return "Not Found";
-    case 405: return "Method Not Allowed";
-    case 408: return "Request Timeout";
-    case 413: return "Content Too Large";
-    case 414: return "URI Too Long";
-    case 415: return "Unsupported Media Type";
-    case 417: return "Expectation Failed";
-    case 429: return "Too Many Requests";
-    case 431: return "Request Header Fields Too Large";
-    case 503: return "Service Unavailable";
-    case 504: return "Gateway Timeout";
-    default: return "Internal Server Error";
+    case 200:
+      return "OK";
+    case 204:
+      return "No Content";
+    case 400:
+      return "Bad Request";
+    case 401:
+      return "Unauthorized";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 408:
+      return "Request Timeout";
+    case 413:
+      return "Content Too Large";
+    case 414:
+      return "URI Too Long";
+    case 415:
+      return "Unsupported Media Type";
+    case 417:
+      return "Expectation Failed";
+    case 429:
+      return "Too Many Requests";
+    case 431:
+      return "Request Header Fields Too Large";
+    case 503:
+      return "Service Unavailable";
+    case 504:
+      return "Gateway Timeout";
+    default:
+      return "Internal Server Error";
   }
 }
 

@@ -50,9 +50,9 @@ struct Connection {
   bool ends_after = false;  // the answer is the last one
   bool is_dead = false;     // closed at the end of the round, as all that is
   bool is_chunked = false;
-  bool is_first = true;     // no request has come yet
-  bool is_ready = false;    // the next request may lie in `in`
-  size_t n_body = 0;        // bytes that count as the connection's
+  bool is_first = true;   // no request has come yet
+  bool is_ready = false;  // the next request may lie in `in`
+  size_t n_body = 0;      // bytes that count as the connection's
   uint32_t events = 0;
   int64_t since = 0;  // the state's beginning, or the last byte sent
   uint64_t work = 0;  // the handler's
@@ -63,9 +63,9 @@ class HttpHandler {
  public:
   virtual ~HttpHandler() = default;
   virtual std::optional<Refusal> check_head(const HttpRequest& request) = 0;  // before the body is read
-  virtual void handle(Connection& connection) = 0;                           // answers now, or later
-  virtual void has_left(Connection& connection) = 0;                         // while its answer was made
-  virtual void has_room(Connection& connection) = 0;                         // for more of a stream
+  virtual void handle(Connection& connection) = 0;                            // answers now, or later
+  virtual void has_left(Connection& connection) = 0;                          // while its answer was made
+  virtual void has_room(Connection& connection) = 0;                          // for more of a stream
   virtual void add_headers(const HttpRequest& request, std::string& head) = 0;
   virtual void count(int status) = 0;
 };

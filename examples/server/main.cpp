@@ -30,7 +30,9 @@ int fail(const std::string& what, const std::string& why) {
   return 1;
 }
 
-int fail(const std::string& what, const inlay_error& error) { return fail(what, std::string(error.message) + " (" + inlay_status_name(error.status) + ")"); }
+int fail(const std::string& what, const inlay_error& error) {
+  return fail(what, std::string(error.message) + " (" + inlay_status_name(error.status) + ")");
+}
 
 void on_log(void*, inlay_log_level level, const char* text, size_t n) {
   if (level <= INLAY_LOG_WARNING) std::fprintf(stderr, "inlay-server: %.*s\n", static_cast<int>(n), text);
@@ -116,10 +118,11 @@ int serve(const Options& options, const Model& model, int signals) {
   });
   loop.on_round([&] { service.on_round(); });
   const bool is_six = options.address.find(':') != options.address.npos;
-  std::printf("inlay-server: %s on http://%s%s%s:%u\n", model.name.c_str(), is_six ? "[" : "", options.address.c_str(), is_six ? "]" : "", http.port());
+  std::printf("inlay-server: %s on http://%s%s%s:%u\n", model.name.c_str(), is_six ? "[" : "", options.address.c_str(), is_six ? "]" : "",
+              http.port());
   std::fflush(stdout);
   loop.run();
-  return 0;
+  return service.has_failed() ? fail(model.name, "the engine is gone") : 0;
 }
 
 int run(int argc, char** argv) {

@@ -54,7 +54,8 @@ void read_messages(FieldReader& fields, std::string& conversation) {
   Json out = Json::array();
   for (size_t i = 0; i < messages->size(); ++i) {
     Json message;
-    if (const std::optional<Refusal> refusal = read_message((*messages)[i], "messages[" + std::to_string(i) + "].", message)) return fields.refuse(*refusal);
+    if (const std::optional<Refusal> refusal = read_message((*messages)[i], "messages[" + std::to_string(i) + "].", message))
+      return fields.refuse(*refusal);
     out.push_back(std::move(message));
   }
   conversation = json_text(Json{{"messages", std::move(out)}});

@@ -5,13 +5,14 @@ namespace inlay::server {
 namespace {
 
 void write(std::string& out, const char* name, const char* type, const char* help, uint64_t value) {
-  out += std::string("# HELP inlay_") + name + " " + help + "\n# TYPE inlay_" + name + " " + type + "\ninlay_" + name + " " + std::to_string(value) + "\n";
+  out += std::string("# HELP inlay_") + name + " " + help + "\n# TYPE inlay_" + name + " " + type + "\ninlay_" + name + " " + std::to_string(value) +
+         "\n";
 }
 
 void write_seconds(std::string& out, const char* name, const char* help, uint64_t us) {
   const std::string part = std::to_string(1'000'000 + us % 1'000'000);
-  out += std::string("# HELP inlay_") + name + " " + help + "\n# TYPE inlay_" + name + " counter\ninlay_" + name + " " + std::to_string(us / 1'000'000) + "." +
-         part.substr(1) + "\n";
+  out += std::string("# HELP inlay_") + name + " " + help + "\n# TYPE inlay_" + name + " counter\ninlay_" + name + " " +
+         std::to_string(us / 1'000'000) + "." + part.substr(1) + "\n";
 }
 
 }  // namespace
@@ -28,7 +29,8 @@ void Metrics::add(const inlay_request_event& end) {
 
 std::string Metrics::text(const Model& model) const {
   std::string out = "# HELP inlay_http_responses_total Responses by status.\n# TYPE inlay_http_responses_total counter\n";
-  for (const auto& [status, count] : responses) out += "inlay_http_responses_total{code=\"" + std::to_string(status) + "\"} " + std::to_string(count) + "\n";
+  for (const auto& [status, count] : responses)
+    out += "inlay_http_responses_total{code=\"" + std::to_string(status) + "\"} " + std::to_string(count) + "\n";
   write(out, "http_connections", "gauge", "Connections that are open.", n_connections);
   write(out, "requests_working", "gauge", "Requests that wait or run.", n_working);
   write(out, "requests_total", "counter", "Requests for texts that were accepted.", n_requests);

@@ -43,7 +43,9 @@ std::optional<Refusal> check_content(const HttpRequest& request) {
 
 // %41 is A; a percent sign of another kind stays.
 std::string decoded(std::string_view text) {
-  const auto digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; };
+  const auto digit = [](char c) {
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+  };
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     const bool is_code = text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 && digit(text[i + 2]) >= 0;
@@ -60,7 +62,8 @@ std::optional<Refusal> Service::check_head(const HttpRequest& request) {
   if (request.method == "OPTIONS" && !allowed_origin(request, access_).empty()) return std::nullopt;
   const std::optional<Route> route = find_route(request.path);
   if (!route) return Refusal{404, "there is nothing at this path", "", "not_found"};
-  if (!lists_word(route->methods, request.method)) return Refusal{405, "the method is none of: " + std::string(route->methods), route->methods, "method_not_allowed"};
+  if (!lists_word(route->methods, request.method))
+    return Refusal{405, "the method is none of: " + std::string(route->methods), route->methods, "method_not_allowed"};
   if (route->needs_key)
     if (std::optional<Refusal> refusal = check_key(request, access_)) return refusal;
   return request.method == "POST" ? check_content(request) : std::nullopt;
@@ -68,16 +71,18 @@ std::optional<Refusal> Service::check_head(const HttpRequest& request) {
 
 void Service::add_headers(const HttpRequest& request, std::string& head) {
   if (find_page_file(request.path))
-    head += "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
-            "frame-ancestors 'none'\r\n";
+    head +=
+        "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'\r\n";
   if (access_.origins.empty()) return;
   head += "Vary: Origin\r\n";
   const std::string origin = allowed_origin(request, access_);
   if (origin.empty()) return;
   head += "Access-Control-Allow-Origin: " + origin + "\r\n";
   if (request.method == "OPTIONS")
-    head += "Access-Control-Allow-Methods: GET, POST\r\nAccess-Control-Allow-Headers: authorization, content-type, x-requested-with, user-agent\r\n"
-            "Access-Control-Max-Age: 600\r\n";
+    head +=
+        "Access-Control-Allow-Methods: GET, POST\r\nAccess-Control-Allow-Headers: authorization, content-type, x-requested-with, user-agent\r\n"
+        "Access-Control-Max-Age: 600\r\n";
 }
 
 void Service::handle(Connection& connection) {
@@ -97,7 +102,8 @@ std::string Service::model_json() const {
 
 void Service::get(Connection& connection, const std::string& path) {
   if (const PageFile* file = find_page_file(path)) return http_->respond(connection, {200, file->type, file->text});
-  if (path == "/health") return http_->respond(connection, {is_lost_ ? 503 : 200, "application/json", is_lost_ ? R"({"status":"error"})" : R"({"status":"ok"})"});
+  if (path == "/health")
+    return http_->respond(connection, {is_lost_ ? 503 : 200, "application/json", is_lost_ ? R"({"status":"error"})" : R"({"status":"ok"})"});
   if (path == "/v1/models") return http_->respond(connection, {200, "application/json", R"({"object":"list","data":[)" + model_json() + "]}"});
   if (path == "/metrics") {
     metrics_.n_connections = http_->n_connections();

@@ -15,6 +15,9 @@ constexpr size_t kUnsentBytes = 64 << 10;  // of a stream; what is drawn beyond 
 constexpr int64_t kGraceMs = 5'000, kFlushMs = 2'000;
 constexpr size_t kPollEvents = 256, kPollTokens = 4096, kPollBytes = 64 << 10;
 
+// To a client that has left, or to the last ones.
+Refusal closing() { return {503, "the server is closing", "", "closing"}; }
+
 // A job of a worker ends with a result, whatever happens in it.
 template <class Result, class Call>
 Result guarded(const Call& call) {
@@ -53,7 +56,7 @@ void Service::begin_generate(Connection& connection, bool is_chat) {
     Submitted result = guarded<Submitted>([&](Submitted& out) {
       GenerateBody read;
       read.form.is_chat = is_chat;
-      if (has_left->load()) out.refusal = Refusal{};
+      if (has_left->load()) out.refusal = closing();
       if (!out.refusal) out.refusal = read_generate_body(body, model_, read);
       if (!out.refusal) out.refusal = submit(read, model_, key, out.request);
       out.form = read.form;
@@ -66,7 +69,8 @@ void Service::begin_embed(Connection& connection) {
   if (embedders_->n_waiting() >= kWaitingEmbeddings) return http_->refuse(connection, {429, "too many embeddings wait", "", "queue_full"});
   const uint64_t key = begin_work(connection);
   embedders_->post([this, key, has_left = works_[key].has_left, body = connection.parser.take_body()] {
-    Embedded result = guarded<Embedded>([&](Embedded& out) { out.refusal = has_left->load() ? Refusal{} : embed(body, model_, *has_left, out.json); });
+    Embedded result =
+        guarded<Embedded>([&](Embedded& out) { out.refusal = has_left->load() ? closing() : embed(body, model_, *has_left, out.json); });
     loop_.post([this, key, result = std::move(result)] { embedded(key, result); });
   });
 }
@@ -104,13 +108,20 @@ void Service::embedded(uint64_t key, const Embedded& result) {
 void Service::poll() {
   size_t n = 0;
   inlay_error error;
-  if (inlay_poll(model_.queue, events_.data(), events_.size(), sizeof events_[0], tokens_.data(), tokens_.size(), text_.data(), text_.size(), &n, &error) != INLAY_OK)
-    return loop_.stop();  // the engine is gone
+  if (inlay_poll(model_.queue, events_.data(), events_.size(), sizeof events_[0], tokens_.data(), tokens_.size(), text_.data(), text_.size(), &n,
+                 &error) != INLAY_OK)
+    return fail();
   for (size_t i = 0; i < n; ++i) take_event(events_[i], text_.data() + events_[i].text, tokens_.data() + events_[i].first_token);
   std::sort(touched_.begin(), touched_.end());
   touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
   for (const uint64_t key : touched_) write(key);
   touched_.clear();
+}
+
+// The engine is gone.
+void Service::fail() {
+  has_failed_ = true;
+  loop_.stop();
 }
 
 void Service::take_event(const inlay_request_event& event, const char* text, const inlay_token_logprob* tokens) {
@@ -122,7 +133,8 @@ void Service::take_event(const inlay_request_event& event, const char* text, con
   Work& work = found->second;
   (ends && event.finish_reason == INLAY_FINISH_ERROR ? work.end_text : work.piece.text).append(text, event.text_bytes);
   if (!work.answer || work.form.logprobs)
-    std::copy_if(tokens, tokens + event.n_tokens, std::back_inserter(work.piece.tokens), [&](const inlay_token_logprob& token) { return !ends_generation(model_, token.token); });
+    std::copy_if(tokens, tokens + event.n_tokens, std::back_inserter(work.piece.tokens),
+                 [&](const inlay_token_logprob& token) { return !ends_generation(model_, token.token); });
   if (ends) work.end = event;
   touched_.push_back(event.user);
 }

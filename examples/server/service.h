@@ -23,9 +23,10 @@ class Service : public HttpHandler {
   ~Service() override;
 
   void attach(HttpServer& http) { http_ = &http; }
-  void poll();         // the queue has something
-  void shut_down();    // answers that are under way get a few seconds; the second time none
+  void poll();       // the queue has something
+  void shut_down();  // answers that are under way get a few seconds; the second time none
   void on_round();
+  bool has_failed() const { return has_failed_; }
 
   std::optional<Refusal> check_head(const HttpRequest& request) override;
   void handle(Connection& connection) override;
@@ -39,7 +40,7 @@ class Service : public HttpHandler {
   struct Work {
     uint64_t connection = 0;  // 0: its client has left
     std::shared_ptr<std::atomic<bool>> has_left = std::make_shared<std::atomic<bool>>(false);
-    uint64_t request = 0;  // the library's number; 0: not yet submitted
+    uint64_t request = 0;          // the library's number; 0: not yet submitted
     std::optional<Answer> answer;  // once it was submitted
     AnswerForm form;
     Piece piece;
@@ -69,6 +70,7 @@ class Service : public HttpHandler {
   void write_whole(Work& work, Connection& connection);
   void write_stream(Work& work, Connection& connection);
   void cancel(const Work& work);
+  void fail();
 
   Loop& loop_;
   const Model& model_;
@@ -77,9 +79,9 @@ class Service : public HttpHandler {
   Metrics metrics_;
   std::unordered_map<uint64_t, Work> works_;
   uint64_t last_key_ = 0;
-  bool is_lost_ = false;     // the device
-  int64_t closes_at_ = 0;    // 0: not closing
-  bool has_cancelled_ = false;
+  bool is_lost_ = false;   // the device
+  int64_t closes_at_ = 0;  // 0: not closing
+  bool has_cancelled_ = false, has_failed_ = false;
   std::vector<uint64_t> touched_;  // works to be written
   std::vector<inlay_request_event> events_;
   std::vector<inlay_token_logprob> tokens_;

@@ -3,6 +3,7 @@
 a client reads streams, whose texts stay what they are alone."""
 import contextlib
 import json
+import random
 import socket
 import threading
 import unittest
@@ -211,8 +212,7 @@ class Hostile(ServerCase):
         alone = text_of(self.server)
         for name, (data, status) in CASES.items():  # once before, so that memory has what it needs
             self.check(name, data, status)
-        self.server.wait_until_idle()
-        before, held = self.server.metrics(), self.server.holds()
+        before, held = self.server.metrics(), self.server.settled()
         reader = Reader(self.server)
         reader.start()
         for _ in range(3):
@@ -230,7 +230,7 @@ class Hostile(ServerCase):
         self.check_holds(held)
 
     def check_holds(self, before):
-        after = self.server.holds()
+        after = self.server.settled()
         self.assertEqual(after[:2], before[:2], "threads and descriptors")
         self.assertLess(after[2] - before[2], 16 * KIB, "KiB of memory")
 
@@ -247,6 +247,26 @@ class Hostile(ServerCase):
                 got = b"".join(iter(lambda c=client: c.recv(1 << 16), b""))
             self.assertEqual(got.count(b"HTTP/1.1"), 1, got)
             self.assertIn(b"Connection: close", got)
+
+
+class Changed(ServerCase):
+    def test_right_requests_with_a_few_bytes_changed(self):
+        """Whatever comes of them: an answer with a status or an end, and a server that goes on."""
+        dice = random.Random(5)
+        whole = (request("Origin: http://localhost"), chunked(chunks(BODY, 7) + b"0\r\nX: a\r\n\r\n"), request(path="/v1/chat/completions", body=b'{"messages": [{}]}'))
+        for _ in range(400):
+            data = bytearray(dice.choice(whole))
+            for _ in range(dice.randrange(1, 4)):
+                place = dice.randrange(len(data))
+                data[place:place + dice.randrange(3)] = bytes(dice.choice(b"\r\n\0 :;,{}[]\"0f\xff") for _ in range(dice.randrange(3)))
+            with self.server.connect() as client:
+                client.sendall(data)
+                client.shutdown(socket.SHUT_WR)
+                with contextlib.suppress(ConnectionError):
+                    got = b"".join(iter(lambda c=client: c.recv(1 << 16), b""))
+                    self.assertRegex(got, rb"^(HTTP/1\.1 [2-4]\d\d |$)", bytes(data))
+        self.server.wait_until_idle()
+        self.assertEqual(self.server.post(PATH, TALE)[0], 200)
 
 
 class Slow(ServerCase):

@@ -98,6 +98,15 @@ class Server:
     def wait_until_idle(self):
         wait_for(self.is_idle, "no request is left", self.is_over)
 
+    def settled(self):
+        """What the process holds when no request is left and it has seen that the clients are gone."""
+        self.wait_until_idle()
+        found = [self.holds()]
+        while len(found) < 5 or len({held[:2] for held in found[-5:]}) > 1:
+            time.sleep(0.05)
+            found.append(self.holds())
+        return found[-1]
+
     def holds(self):
         """(threads, descriptors, resident KiB) of the process."""
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()

@@ -37,8 +37,7 @@ class Soak(ServerCase):
         return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def check_as_before(self, before, n_mib):
-        self.server.wait_until_idle()
-        after = self.server.holds()
+        after = self.server.settled()
         print(f"before and after: threads {before[0]} {after[0]}, descriptors {before[1]} {after[1]}, KiB {before[2]} {after[2]}")
         self.assertEqual(after[:2], before[:2])
         self.assertLess(after[2] - before[2], n_mib * MIB)
@@ -46,7 +45,7 @@ class Soak(ServerCase):
         self.assertEqual(self.server.metrics()["inlay_requests_failed_total"], 0)
 
     def test_200_streams(self):
-        before = self.server.holds()
+        before = self.server.settled()
         clients = self.start(200, SECONDS, 0.1)
         said, problem = clients.communicate(self.texts)
         self.assertEqual((clients.returncode, problem), (0, ""))
@@ -58,7 +57,7 @@ class Soak(ServerCase):
         self.check_as_before(before, 16)
 
     def test_clients_that_are_killed(self):
-        before, counted = self.server.holds(), self.server.metrics()
+        before, counted = self.server.settled(), self.server.metrics()
         end = time.monotonic() + SECONDS
         n_killed = 0
         while time.monotonic() < end or n_killed < 8:
