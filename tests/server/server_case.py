@@ -1,6 +1,6 @@
 """What the tests of bin/inlay-server share: a server on a free port, HTTP by hand, and what the process holds.
 
-Environment: INLAY_BUILD, the build folder. The processor computes.
+Environment: INLAY_BUILD, the build folder; INLAY_SANITIZE, the sanitizer that it is built with. The processor computes.
 """
 import contextlib
 import http.client
@@ -20,6 +20,7 @@ BUILD = pathlib.Path(os.environ["INLAY_BUILD"])
 SERVER = BUILD / "bin" / "inlay-server"
 ROOT = pathlib.Path(__file__).parents[2]
 TALES = ROOT / "examples" / "model" / "tales.gguf"
+MEMORY_IS_KEPT = bool(os.environ.get("INLAY_SANITIZE"))  # by the sanitizer: what the process holds says nothing
 SKIPPED = 77  # exit code that ctest shows as a skip
 PATIENCE = 600  # seconds after which a test counts as hung
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "INLAY_API_KEY"} | {"CUDA_VISIBLE_DEVICES": "-1"}
@@ -106,6 +107,10 @@ class Server:
             time.sleep(0.05)
             found.append(self.holds())
         return found[-1]
+
+    def is_larger(self, before, n_kib):
+        """Whether the process holds so much more than before."""
+        return not MEMORY_IS_KEPT and self.holds()[2] - before[2] > n_kib
 
     def holds(self):
         """(threads, descriptors, resident KiB) of the process."""
