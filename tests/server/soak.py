@@ -14,7 +14,7 @@ import time
 import unittest
 
 import load
-from server_case import Server, ServerCase, main
+from server_case import Server, ServerCase, main, wait_for
 
 SECONDS = float(os.environ.get("INLAY_SOAK_SECONDS", "5"))
 LOAD = pathlib.Path(__file__).with_name("load.py")
@@ -96,6 +96,7 @@ class Leaving(unittest.TestCase):
             clients = [server.connect() for _ in range(30)]
             for client in clients:
                 client.sendall(request)
+            wait_for(lambda: server.metrics()["inlay_requests_total"] >= before["inlay_requests_total"] + 30, "all wait for one another")  # pylint: disable=cell-var-from-loop
             for client in clients:
                 client.close()
             server.wait_until_idle()
