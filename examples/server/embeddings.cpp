@@ -1,5 +1,6 @@
 #include "examples/server/embeddings.h"
 
+#include <chrono>
 #include <cstring>
 #include <vector>
 
@@ -19,7 +20,9 @@ struct Inputs {
 
 struct Progress {
   const std::atomic<bool>* has_left;
+  std::chrono::steady_clock::time_point end;
   uint64_t n_tokens = 0;
+  bool is_late = false;
 };
 
 bool read_ids(const Json& value, const Model& model, std::vector<int32_t>& into) {
@@ -77,10 +80,16 @@ std::string written(const Model& model, const std::vector<float>& values, size_t
   return json_text(out);
 }
 
+std::chrono::steady_clock::time_point end_of(const Model& model) {
+  using Clock = std::chrono::steady_clock;
+  return model.timeout_us == 0 ? Clock::time_point::max() : Clock::now() + std::chrono::microseconds(model.timeout_us);
+}
+
 int32_t on_progress(void* user, uint64_t, uint64_t n_total) {
   auto* progress = static_cast<Progress*>(user);
   progress->n_tokens = n_total;
-  return progress->has_left->load() ? 1 : 0;
+  progress->is_late = std::chrono::steady_clock::now() > progress->end;
+  return progress->is_late || progress->has_left->load() ? 1 : 0;
 }
 
 inlay_status compute(const Model& model, const Inputs& inputs, Progress& progress, std::vector<float>& values, inlay_error& error) {
@@ -93,10 +102,10 @@ inlay_status compute(const Model& model, const Inputs& inputs, Progress& progres
   params.flags = INLAY_EMBED_NORMALIZE;
   params.progress = on_progress;
   params.progress_user = &progress;
-  size_t needed = 0;
-  const inlay_status asked = inlay_embed(model.engine, given.data(), given.size(), sizeof given[0], &params, nullptr, 0, &needed, &error);
+  size_t needed = 0;  // for one
+  const inlay_status asked = inlay_embed(model.engine, given.data(), 1, sizeof given[0], &params, nullptr, 0, &needed, &error);
   if (asked != INLAY_BUFFER_TOO_SMALL && asked != INLAY_OK) return asked;
-  values.resize(needed);
+  values.resize(needed * given.size());
   return inlay_embed(model.engine, given.data(), given.size(), sizeof given[0], &params, values.data(), values.size(), &needed, &error);
 }
 
@@ -115,10 +124,12 @@ std::optional<Refusal> embed(std::string_view json, const Model& model, const st
   fields.only("dimensions", model.info.d_model);
   ignore_common(fields);
   if (std::optional<Refusal> refusal = fields.end()) return refusal;
-  Progress progress{&has_left};
+  Progress progress{&has_left, end_of(model)};
   std::vector<float> values;
   inlay_error error;
-  if (compute(model, inputs, progress, values, error) != INLAY_OK) return refusal_of(error);
+  const inlay_status status = compute(model, inputs, progress, values, error);
+  if (status == INLAY_CANCELLED && progress.is_late) return Refusal{504, "the answer took longer than the server allows", "", "timeout"};
+  if (status != INLAY_OK) return refusal_of(error);
   answer = written(model, values, inputs.texts.size(), format == "base64", progress.n_tokens);
   return std::nullopt;
 }

@@ -77,7 +77,7 @@ void HttpServer::turn_away(int fd) {
       "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: " +
       std::to_string(body.size()) + "\r\n\r\n" + body;
   std::array<char, 4096> unread;
-  while (recv(fd, unread.data(), unread.size(), MSG_DONTWAIT) == static_cast<ssize_t>(unread.size())) {
+  for (int i = 0; i < 16 && recv(fd, unread.data(), unread.size(), MSG_DONTWAIT) > 0; ++i) {
   }
   if (send(fd, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT) > 0) handler_.count(503);
   shutdown(fd, SHUT_WR);

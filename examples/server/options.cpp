@@ -81,7 +81,7 @@ std::vector<Option> all_options(Options& o) {
       choice("--pooling", "default|mean|last|first", {"default", "mean", "last", "first"}, o.pooling, "of embeddings (what the model says)"),
       integer("--queue", 1, 1 << 20, o.n_queue, "requests that wait or run; one more gets status 429 (256)"),
       integer("--max-tokens", 0, INT32_MAX, o.max_tokens, "of an answer, where the client says nothing; 0: no limit but the context (0)"),
-      integer("--answer-ms", 0, 1 << 30, o.answer_ms, "for an answer to be written; 0: any (600000)"),
+      integer("--answer-ms", 0, 1 << 30, o.answer_ms, "for an answer, waiting included; 0: any (600000)"),
       integer("--max-step-ms", 0, 60'000, o.max_step_ms, "bounds the gap that new prompts make in running answers; 0: no bound (100)"),
       size("--connections", 1, 100'000, 1, o.http.n_connections, "that may be open (512)"),
       size("--max-body-kib", 1, 1 << 20, 1024, o.http.limits.body_bytes, "of a request (1024)"),

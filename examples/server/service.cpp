@@ -11,7 +11,8 @@ namespace {
 
 constexpr size_t kSubmitters = 2;  // threads that render and tokenize
 constexpr size_t kWaitingEmbeddings = 32;
-constexpr size_t kUnsentBytes = 64 << 10;  // of a stream; what is drawn beyond is written together later
+constexpr size_t kAllBodyBytes = 64 << 20;  // that workers have, those of clients that have left included
+constexpr size_t kUnsentBytes = 64 << 10;   // of a stream; what is drawn beyond is written together later
 constexpr int64_t kGraceMs = 5'000, kFlushMs = 2'000;
 constexpr size_t kPollEvents = 256, kPollTokens = 4096, kPollBytes = 64 << 10;
 
@@ -44,13 +45,30 @@ Service::~Service() {
 
 // ---- works begin
 
+bool Service::has_room_for(Connection& connection) {
+  if (all_body_bytes_ + connection.request().body.size() <= kAllBodyBytes) return true;
+  http_->refuse(connection, {503, "requests that wait to be read take all the memory for them", "", "overloaded"});
+  return false;
+}
+
 uint64_t Service::begin_work(Connection& connection) {
   connection.work = ++last_key_;
-  works_[last_key_].connection = connection.id;
+  Work& work = works_[last_key_];
+  work.connection = connection.id;
+  work.n_body = connection.request().body.size();
+  all_body_bytes_ += work.n_body;
   return last_key_;
 }
 
+// A worker has said its last; nullptr: to nobody.
+Connection* Service::end_job(uint64_t key) {
+  Work& work = works_.at(key);
+  all_body_bytes_ -= std::exchange(work.n_body, 0);
+  return http_->find(work.connection);
+}
+
 void Service::begin_generate(Connection& connection, bool is_chat) {
+  if (!has_room_for(connection)) return;
   const uint64_t key = begin_work(connection);
   submitters_->post([this, key, is_chat, has_left = works_[key].has_left, body = connection.parser.take_body()] {
     Submitted result = guarded<Submitted>([&](Submitted& out) {
@@ -67,6 +85,7 @@ void Service::begin_generate(Connection& connection, bool is_chat) {
 
 void Service::begin_embed(Connection& connection) {
   if (embedders_->n_waiting() >= kWaitingEmbeddings) return http_->refuse(connection, {429, "too many embeddings wait", "", "queue_full"});
+  if (!has_room_for(connection)) return;
   const uint64_t key = begin_work(connection);
   embedders_->post([this, key, has_left = works_[key].has_left, body = connection.parser.take_body()] {
     Embedded result =
@@ -76,9 +95,9 @@ void Service::begin_embed(Connection& connection) {
 }
 
 void Service::submitted(uint64_t key, const Submitted& result) {
+  Connection* connection = end_job(key);
   Work& work = works_.at(key);
   if (result.refusal) {
-    Connection* connection = http_->find(work.connection);
     works_.erase(key);
     if (!connection) return;
     connection->work = 0;
@@ -94,7 +113,7 @@ void Service::submitted(uint64_t key, const Submitted& result) {
 }
 
 void Service::embedded(uint64_t key, const Embedded& result) {
-  Connection* connection = http_->find(works_.at(key).connection);
+  Connection* connection = end_job(key);
   works_.erase(key);
   if (!result.refusal) ++metrics_.n_embeddings;
   if (!connection) return;

@@ -42,6 +42,7 @@ class Service : public HttpHandler {
     std::shared_ptr<std::atomic<bool>> has_left = std::make_shared<std::atomic<bool>>(false);
     uint64_t request = 0;          // the library's number; 0: not yet submitted
     std::optional<Answer> answer;  // once it was submitted
+    size_t n_body = 0;             // bytes, while its worker has them
     AnswerForm form;
     Piece piece;
     bool has_begun = false;  // its stream
@@ -62,7 +63,9 @@ class Service : public HttpHandler {
   std::string model_json() const;
   void begin_generate(Connection& connection, bool is_chat);
   void begin_embed(Connection& connection);
+  bool has_room_for(Connection& connection);
   uint64_t begin_work(Connection& connection);
+  Connection* end_job(uint64_t key);
   void submitted(uint64_t key, const Submitted& result);
   void embedded(uint64_t key, const Embedded& result);
   void take_event(const inlay_request_event& event, const char* text, const inlay_token_logprob* tokens);
@@ -79,8 +82,9 @@ class Service : public HttpHandler {
   Metrics metrics_;
   std::unordered_map<uint64_t, Work> works_;
   uint64_t last_key_ = 0;
-  bool is_lost_ = false;   // the device
-  int64_t closes_at_ = 0;  // 0: not closing
+  size_t all_body_bytes_ = 0;  // that workers have
+  bool is_lost_ = false;       // the device
+  int64_t closes_at_ = 0;      // 0: not closing
   bool has_cancelled_ = false, has_failed_ = false;
   std::vector<uint64_t> touched_;  // works to be written
   std::vector<inlay_request_event> events_;

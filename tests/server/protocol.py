@@ -344,6 +344,8 @@ class Limits(unittest.TestCase):
         status, _, text = server.ask("POST", COMPLETIONS, LONG | {"stream": True})
         self.assertIn(b'"code":"timeout"', text)
         self.assertNotIn(b"[DONE]", text)
+        status, answer = server.post(EMBEDDINGS, {"input": ["The old fox said"] * 2000})
+        self.assertEqual((status, answer["error"]["code"]), (504, "timeout"))
         server.wait_until_idle()
 
     def test_length_of_an_answer(self):
