@@ -4,9 +4,10 @@ import pathlib
 import re
 import shutil
 import sys
+import threading
 
 sys.path.append(str(pathlib.Path(__file__).parents[1] / "bindings"))
-from server_case import Server, skip, wait_for  # noqa: E402  # pylint: disable=wrong-import-position
+from server_case import LONG, Server, skip, wait_for  # noqa: E402  # pylint: disable=wrong-import-position
 from web_example import browser_of, check  # noqa: E402  # pylint: disable=wrong-import-position
 
 # Keeps each text that the answer had on its way, and presses Stop when it has some.
@@ -34,6 +35,27 @@ def check_answers(browser):
     seen = run(browser, "return window.seen")
     check("it came in pieces", len(set(seen)) > 5, seen)
     check("the second prompt has the first conversation", int(notes[1].split()[-1]) > int(notes[0].split()[-1]) + 10, notes)
+
+
+class Others:
+    """Clients beside the page, with whom answers take long enough to be stopped."""
+
+    def __init__(self, server, n):
+        self.server, self.ends = server, threading.Event()
+        self.threads = [threading.Thread(target=self.ask) for _ in range(n)]
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+
+    def __exit__(self, *_):
+        self.ends.set()
+        for thread in self.threads:
+            thread.join()
+
+    def ask(self):
+        while not self.ends.is_set():
+            self.server.post("/v1/completions", LONG)
 
 
 def check_stop(browser, server):
@@ -76,14 +98,15 @@ def main():
     driver = shutil.which("chromedriver")
     if not (chromium and driver):
         skip("needs Chromium: no chromium with chromedriver")
-    open_one, with_key = Server(), Server(environment={"INLAY_API_KEY": "secret"})
+    open_one, with_key = Server("--parallel", 32), Server(environment={"INLAY_API_KEY": "secret"})
     try:
         with browser_of(driver, chromium) as browser:
             browser.open(open_one.address("/"))
             wait_for(lambda: browser.texts("#model") == ["tales"], "the page names the model")
             run(browser, WATCH)
             check_answers(browser)
-            check_stop(browser, open_one)
+            with Others(open_one, 24):
+                check_stop(browser, open_one)
             check_new_and_errors(browser)
             check_key(browser, with_key)
     finally:

@@ -38,15 +38,16 @@ async function* events(response) {
   }
 }
 
-async function answer(box, state) {
+async function answer(box, state, signal) {
   const system = find("system").value.trim();
   const body = {
     messages: [...(system ? [{ role: "system", content: system }] : []), ...messages],
     temperature: Number(find("temperature").value), stream: true, stream_options: { include_usage: true },
   };
-  const response = await fetch("v1/chat/completions", { method: "POST", headers: headers(), body: JSON.stringify(body), signal: running.signal });
+  const response = await fetch("v1/chat/completions", { method: "POST", headers: headers(), body: JSON.stringify(body), signal });
   if (response.status === 401) find("key-label").hidden = false;
   for await (const event of events(response)) {
+    signal.throwIfAborted();
     if (event.usage) state.usage = event.usage;
     const piece = event.choices[0]?.delta?.content;
     if (!piece) continue;
@@ -61,7 +62,8 @@ async function answer(box, state) {
 
 function note(state, stopped) {
   const tokens = state.usage ? state.usage.completion_tokens : state.pieces;
-  const seconds = (state.last - state.first) / 1000;
+  const inPieces = state.last - state.first >= 1;  // else from when it was asked for
+  const seconds = (state.last - (inPieces ? state.first : state.asked)) / 1000;
   const speed = tokens > 1 && seconds > 0 ? `, ${((tokens - 1) / seconds).toFixed(1)} tokens/s` : "";
   const cached = state.usage ? `, prompt of ${state.usage.prompt_tokens}` : "";
   add("note", `${stopped ? "stopped: " : ""}${tokens} tokens${speed}${cached}`);
@@ -77,11 +79,11 @@ async function send(text) {
   messages.push({ role: "user", content: text });
   add("user", text);
   const box = add("assistant", "");
-  const state = { text: "", pieces: 0, usage: null, first: null, last: null };
+  const state = { text: "", pieces: 0, usage: null, asked: performance.now(), first: null, last: null };
   const own = new AbortController();
   setRunning(own);
   try {
-    await answer(box, state);
+    await answer(box, state, own.signal);
     note(state, false);
   } catch (problem) {
     if (own.signal.aborted) note(state, true);
