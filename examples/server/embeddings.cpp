@@ -80,6 +80,14 @@ std::string written(const Model& model, const std::vector<float>& values, size_t
   return json_text(out);
 }
 
+Refusal refused(const inlay_error& error, const Model& model) {
+  Refusal out = refusal_of(error);
+  const bool lacks_pooling =
+      error.status == INLAY_UNSUPPORTED && model.pooling == INLAY_POOLING_DEFAULT && out.message.find("pooling") != out.message.npos;
+  if (lacks_pooling) out.message += " by the server's option --pooling";
+  return out;
+}
+
 std::chrono::steady_clock::time_point end_of(const Model& model) {
   using Clock = std::chrono::steady_clock;
   return model.timeout_us == 0 ? Clock::time_point::max() : Clock::now() + std::chrono::microseconds(model.timeout_us);
@@ -129,7 +137,7 @@ std::optional<Refusal> embed(std::string_view json, const Model& model, const st
   inlay_error error;
   const inlay_status status = compute(model, inputs, progress, values, error);
   if (status == INLAY_CANCELLED && progress.is_late) return Refusal{504, "the answer took longer than the server allows", "", "timeout"};
-  if (status != INLAY_OK) return refusal_of(error);
+  if (status != INLAY_OK) return refused(error, model);
   answer = written(model, values, inputs.texts.size(), format == "base64", progress.n_tokens);
   return std::nullopt;
 }

@@ -17,7 +17,7 @@ namespace {
 using State = Connection::State;
 
 constexpr size_t kReceiveBytes = 64 << 10;
-constexpr size_t kStreamRoom = 64 << 10;  // more of a stream is asked for while less than that is unsent
+constexpr size_t kStreamRoom = 16 << 10;  // more of a stream is asked for while less than that is unsent
 
 }  // namespace
 

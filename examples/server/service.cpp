@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kSubmitters = 2;  // threads that render and tokenize
 constexpr size_t kWaitingEmbeddings = 32;
 constexpr size_t kAllBodyBytes = 64 << 20;  // that workers have, those of clients that have left included
-constexpr size_t kUnsentBytes = 64 << 10;   // of a stream; what is drawn beyond is written together later
+constexpr size_t kUnsentBytes = 16 << 10;   // of a stream; what is drawn beyond is written together later
 constexpr int64_t kGraceMs = 5'000, kFlushMs = 2'000;
 constexpr size_t kPollEvents = 256, kPollTokens = 4096, kPollBytes = 64 << 10;
 

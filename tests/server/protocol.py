@@ -7,10 +7,11 @@ import struct
 import tempfile
 import unittest
 
-from server_case import LONG, ROOM, Server, ServerCase, main, wait_for
+from server_case import LONG, ROOM, Server, ServerCase, events_of, main, wait_for
 
 CHAT, COMPLETIONS, EMBEDDINGS = "/v1/chat/completions", "/v1/completions", "/v1/embeddings"
 GREEDY = {"model": "tales", "messages": ROOM, "temperature": 0}
+CONTROL_TOKENS = range(2043, 2048)  # of the model, the one that ends a tale among them
 TALE = {"prompt": "Once upon a time", "temperature": 0, "max_tokens": 20}
 
 
@@ -352,6 +353,31 @@ class Limits(unittest.TestCase):
         server = self.served("--max-tokens", 3)
         self.assertEqual(server.post(CHAT, GREEDY)[1]["usage"]["completion_tokens"], 3)
         self.assertEqual(server.post(CHAT, GREEDY | {"max_tokens": 5})[1]["usage"]["completion_tokens"], 5)
+
+    def test_pooling(self):
+        status, answer = self.served("--pooling", "default").post(EMBEDDINGS, {"input": "a"})
+        self.assertEqual(status, 400)
+        self.assertIn("--pooling", answer["error"]["message"])
+
+    def test_a_client_that_reads_slowly(self):
+        """What is drawn while it does not read comes in fewer events, and nothing is lost."""
+        server = self.served()
+        body = LONG | {"logprobs": 0, "seed": 1, "temperature": 1, "logit_bias": {str(token): -100 for token in CONTROL_TOKENS}}
+        whole = server.post(COMPLETIONS, body)[1]
+        n_tokens = whole["usage"]["completion_tokens"]
+        self.assertEqual(n_tokens, LONG["max_tokens"])
+        data = json.dumps(body | {"stream": True}).encode()
+        with socket.socket() as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.connect(("127.0.0.1", server.port))
+            client.sendall(f"POST {COMPLETIONS} HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n".encode() + data)
+            wait_for(lambda: server.metrics()["inlay_generated_tokens_total"] >= 2 * n_tokens, "all is drawn")
+            got = b"".join(iter(lambda: client.recv(1 << 16), b""))
+        events = events_of(got.partition(b"\r\n\r\n")[2])
+        self.assertEqual("".join(event["choices"][0]["text"] for event in events), whole["choices"][0]["text"])
+        tokens = [token for event in events for token in (event["choices"][0]["logprobs"] or {"tokens": []})["tokens"]]
+        self.assertEqual(tokens, whole["choices"][0]["logprobs"]["tokens"])
+        self.assertLess(len(events), n_tokens - 20)
 
     def test_body(self):
         server = self.served("--max-body-kib", 1)

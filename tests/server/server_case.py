@@ -25,7 +25,7 @@ SKIPPED = 77  # exit code that ctest shows as a skip
 PATIENCE = 600  # seconds after which a test counts as hung
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "INLAY_API_KEY"} | {"CUDA_VISIBLE_DEVICES": "-1"}
 ROOM = [{"role": "system", "content": "Mira is a kind innkeeper at an inn in Oakvale."}, {"role": "user", "content": "Do you have a room?"}]
-# The model ends a tale after about 100 tokens, unless its end tokens are biased away.
+# As long as the context allows, unless the model ends its tale before.
 LONG = {"prompt": "Once upon a time", "temperature": 0, "max_tokens": 480}
 
 
