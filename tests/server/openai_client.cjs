@@ -20,7 +20,7 @@ async function chats(client) {
   }
   assert.equal(text, whole.choices[0].message.content);
   assert.equal(usage.completion_tokens, whole.usage.completion_tokens);
-  assert.ok(n > 5);
+  assert.ok(n >= 4);  // the role, text, the end, the usage
 
   const runner = client.chat.completions.stream({ model, messages, temperature: 0, logprobs: true });
   const final = await runner.finalChatCompletion();
