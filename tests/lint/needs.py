@@ -72,6 +72,16 @@ def has_module(name):
     return any(output_of(python, "-c", f"import {name}") is not None for python in (sys.executable, SYSTEM_PYTHON))
 
 
+def node_environment(package):
+    """The environment in which Node.js finds an npm package, or None."""
+    if not program("node"):
+        return None
+    folder = os.environ.get("INLAY_NODE_MODULES") or (output_of("npm", "root", "--global") or "").strip()
+    environment = os.environ | {"NODE_PATH": folder}
+    found = subprocess.run(["node", "-e", f"require.resolve({package!r})"], env=environment, capture_output=True, check=False)
+    return environment if found.returncode == 0 else None
+
+
 def has_references(*names):
     """Whether what fetch.py installs beside the real models, or this Python itself, has these modules. They take seconds to import."""
     path = [*sys.path, str(references_folder(default_folder()))]
@@ -178,7 +188,8 @@ NEEDS = {
     ".NET 8 or later": Need(lambda m: has_version("dotnet", (8, 0)), "put dotnet, of the .NET SDK, on PATH"),
     "ASP.NET Core": Need(has_aspnet, "install its runtime beside the .NET SDK", within=".NET 8 or later"),
     "NuGet": Need(lambda m: False, "name a source that has the package", within=".NET 8 or later"),  # that a source answers is seen only by asking it
-    "Chromium": Need(lambda m: bool((program("chromium") or program("google-chrome")) and program("chromedriver")), "install chromium and chromedriver", within=".NET 8 or later"),
+    "Chromium": Need(lambda m: bool((program("chromium") or program("google-chrome")) and program("chromedriver")), "install chromium and chromedriver"),
+    "the npm package openai": Need(lambda m: node_environment("openai") is not None, "npm install --global openai, or INLAY_NODE_MODULES names a folder that has it"),
     "the real models": Need(lambda m: all(model.path(default_folder()).is_file() for model in MODELS),
                             "tests/real/fetch.py fetches them; INLAY_REAL_MODELS names another folder than the user's cache"),
     "PyTorch and transformers": Need(lambda m: has_references("torch", "transformers"), "tests/real/fetch.py --references fetches them", within="the real models"),

@@ -1,0 +1,150 @@
+#include "examples/server/answer.h"
+
+#include <algorithm>
+#include <ctime>
+
+namespace inlay::server {
+
+namespace {
+
+const char* reason_text(inlay_finish_reason reason) {
+  return reason == INLAY_FINISH_MAX_TOKENS || reason == INLAY_FINISH_CONTEXT_FULL ? "length" : "stop";
+}
+
+OrderedJson usage_of(const inlay_request_event& end) {
+  OrderedJson usage = {{"prompt_tokens", end.n_prompt}, {"completion_tokens", end.n_drawn}, {"total_tokens", end.n_prompt + end.n_drawn}};
+  usage["prompt_tokens_details"] = OrderedJson{{"cached_tokens", end.n_cached}};
+  return usage;
+}
+
+std::string data_line(const OrderedJson& value) { return "data: " + json_text(value) + "\n\n"; }
+
+OrderedJson bytes_of(const std::string& text) {
+  OrderedJson out = OrderedJson::array();
+  for (const char c : text) out.push_back(static_cast<unsigned char>(c));
+  return out;
+}
+
+}  // namespace
+
+bool ends_generation(const Model& model, int32_t token) {
+  inlay_token_info info = sized<inlay_token_info>();
+  return inlay_token_get_info(model.engine, token, &info, nullptr) == INLAY_OK && (info.flags & INLAY_TOKEN_FLAG_END_OF_GENERATION) != 0;
+}
+
+bool failed(const inlay_request_event& end, const std::string& message, Refusal& refusal) {
+  switch (end.finish_reason) {
+    case INLAY_FINISH_TIMEOUT:
+      refusal = {504, "the answer took longer than the server allows", "", "timeout"};
+      return true;
+    case INLAY_FINISH_CANCELLED:
+      refusal = {503, "the server is closing", "", "closing"};
+      return true;
+    case INLAY_FINISH_ERROR:
+      refusal = {end.status == INLAY_INTERNAL ? 500 : 503, message, "", inlay_status_name(end.status)};
+      return true;
+    default:
+      return false;
+  }
+}
+
+Answer::Answer(const Model& model, const AnswerForm& form, uint64_t key) : model_(model), form_(form), created_(std::time(nullptr)) {
+  id_ = (form.is_chat ? "chatcmpl-" : "cmpl-") + std::to_string(model.loaded) + "-" + std::to_string(key);
+}
+
+OrderedJson Answer::object(const char* kind) const { return {{"id", id_}, {"object", kind}, {"created", created_}, {"model", model_.name}}; }
+
+OrderedJson Answer::choice() const {
+  OrderedJson out = {{"index", 0}};
+  return out;
+}
+
+std::string Answer::token_text(int32_t token) const {
+  inlay_token_info info = sized<inlay_token_info>();
+  if (inlay_token_get_info(model_.engine, token, &info, nullptr) != INLAY_OK) return "";
+  const size_t n = std::min(size_t{info.piece_bytes}, sizeof info.piece);
+  return std::string(reinterpret_cast<const char*>(info.piece), n);
+}
+
+// Of chats an object for each token, of completions an array for each fact.
+OrderedJson Answer::logprobs(const Piece& piece) const {
+  if (!form_.logprobs) return nullptr;
+  OrderedJson content = OrderedJson::array(), texts = content, values = content;
+  for (const inlay_token_logprob& token : piece.tokens) {
+    const std::string text = token_text(token.token);
+    const double value = token.logprob < -9999 ? -9999.0 : token.logprob;
+    if (form_.is_chat) {
+      content.push_back(OrderedJson{{"token", text}, {"logprob", value}, {"bytes", bytes_of(text)}, {"top_logprobs", OrderedJson::array()}});
+    } else {
+      texts.push_back(text);
+      values.push_back(value);
+    }
+  }
+  if (form_.is_chat) return OrderedJson{{"content", content}, {"refusal", nullptr}};
+  return OrderedJson{{"tokens", texts}, {"token_logprobs", values}, {"top_logprobs", nullptr}, {"text_offset", nullptr}};
+}
+
+std::string Answer::whole(const Piece& piece, const inlay_request_event& end) const {
+  OrderedJson out = object(form_.is_chat ? "chat.completion" : "text_completion"), own = choice();
+  if (form_.is_chat) {
+    own["message"] = OrderedJson{{"role", "assistant"}, {"content", piece.text}, {"refusal", nullptr}};
+  } else {
+    own["text"] = piece.text;
+  }
+  own["logprobs"] = logprobs(piece);
+  own["finish_reason"] = reason_text(end.finish_reason);
+  out["choices"] = OrderedJson::array({own});
+  out["usage"] = usage_of(end);
+  return json_text(out);
+}
+
+std::string Answer::event(OrderedJson own) const {
+  OrderedJson out = object(form_.is_chat ? "chat.completion.chunk" : "text_completion");
+  for (const char* name : {"logprobs", "finish_reason"})
+    if (!own.contains(name)) own[name] = nullptr;
+  out["choices"] = OrderedJson::array({std::move(own)});
+  if (form_.include_usage) out["usage"] = nullptr;
+  return data_line(out);
+}
+
+std::string Answer::beginning() const {
+  if (!form_.is_chat) return "";
+  OrderedJson own = choice();
+  own["delta"] = OrderedJson{{"role", "assistant"}, {"content", ""}};
+  return event(std::move(own));
+}
+
+std::string Answer::piece(const Piece& piece) const {
+  if (piece.is_empty()) return "";
+  OrderedJson own = choice();
+  if (form_.is_chat) {
+    own["delta"] = OrderedJson{{"content", piece.text}};
+  } else {
+    own["text"] = piece.text;
+  }
+  own["logprobs"] = logprobs(piece);
+  return event(std::move(own));
+}
+
+std::string Answer::ending(const inlay_request_event& end) const {
+  OrderedJson own = choice();
+  if (form_.is_chat) {
+    own["delta"] = OrderedJson::object();
+  } else {
+    own["text"] = "";
+  }
+  own["logprobs"] = nullptr;  // before the reason, as in the others
+  own["finish_reason"] = reason_text(end.finish_reason);
+  std::string out = event(std::move(own));
+  if (form_.include_usage) {
+    OrderedJson last = object(form_.is_chat ? "chat.completion.chunk" : "text_completion");
+    last["choices"] = OrderedJson::array();
+    last["usage"] = usage_of(end);
+    out += data_line(last);
+  }
+  return out + "data: [DONE]\n\n";
+}
+
+std::string Answer::failure(const Refusal& refusal) { return "data: " + error_body(refusal) + "\n\n"; }
+
+}  // namespace inlay::server

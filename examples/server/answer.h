@@ -1,0 +1,50 @@
+// An answer as OpenAI's clients read it: one object, or the events of a stream.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "examples/server/generate_body.h"
+#include "examples/server/model.h"
+
+namespace inlay::server {
+
+// What was drawn since it was last written.
+struct Piece {
+  std::string text;
+  std::vector<inlay_token_logprob> tokens;  // empty unless their probabilities are wanted
+  bool is_empty() const { return text.empty() && tokens.empty(); }
+};
+
+class Answer {
+ public:
+  Answer(const Model& model, const AnswerForm& form, uint64_t key);
+
+  std::string whole(const Piece& piece, const inlay_request_event& end) const;
+  // Events of a stream.
+  std::string beginning() const;
+  std::string piece(const Piece& piece) const;
+  std::string ending(const inlay_request_event& end) const;
+  static std::string failure(const Refusal& refusal);
+
+ private:
+  OrderedJson object(const char* kind) const;
+  std::string event(OrderedJson choice) const;
+  OrderedJson choice() const;
+  OrderedJson logprobs(const Piece& piece) const;
+  std::string token_text(int32_t token) const;
+
+  const Model& model_;
+  AnswerForm form_;
+  std::string id_;
+  int64_t created_;
+};
+
+// The refusal that an end stands for, with the text of its event; false: it is none.
+bool failed(const inlay_request_event& end, const std::string& message, Refusal& refusal);
+
+// Tokens that end a generation have no place among those that are shown.
+bool ends_generation(const Model& model, int32_t token);
+
+}  // namespace inlay::server

@@ -1,0 +1,239 @@
+#include "examples/server/generate_body.h"
+
+#include <cstdlib>
+#include <random>
+
+#include "examples/server/field_reader.h"
+#include "examples/server/messages.h"
+
+namespace inlay::server {
+
+namespace {
+
+constexpr size_t kMaxStops = 16, kMaxBiases = 1024;
+
+uint64_t any_seed() {
+  std::random_device device;
+  return (uint64_t{device()} << 32) | device();
+}
+
+void read_stops(FieldReader& fields, std::vector<std::string>& into) {
+  const Json* value = fields.take("stop");
+  if (!value) return;
+  const Json list = value->is_array() ? *value : Json::array({*value});
+  if (list.size() > kMaxStops) return fields.refuse("stop", "has more than 16 texts");
+  for (const Json& text : list) {
+    if (!text.is_string() || text.get_ref<const std::string&>().empty())
+      return fields.refuse("stop", "is neither a text nor an array of texts that are not empty");
+    into.push_back(text.get<std::string>());
+  }
+}
+
+bool read_token(const std::string& text, const Model& model, int32_t& token) {
+  if (text.empty() || text.size() > 9 || text.find_first_not_of("0123456789") != text.npos) return false;
+  token = 0;
+  for (const char c : text) token = 10 * token + (c - '0');
+  return token < model.info.n_vocab;
+}
+
+void read_biases(FieldReader& fields, const Model& model, std::vector<inlay_logit_bias>& into) {
+  const Json* value = fields.take("logit_bias");
+  if (!value) return;
+  if (!value->is_object()) return fields.refuse("logit_bias", "is not an object");
+  if (value->size() > kMaxBiases) return fields.refuse("logit_bias", "has more than 1024 tokens");
+  for (const auto& [name, bias] : value->items()) {
+    inlay_logit_bias own = {};
+    if (!read_token(name, model, own.token))
+      return fields.refuse("logit_bias", "names a token that is none from 0 to " + std::to_string(model.info.n_vocab - 1));
+    const double given = bias.is_number() ? bias.get<double>() : 1000;
+    if (!(given >= -100 && given <= 100)) return fields.refuse("logit_bias", "has a value that is no number from -100 to 100");
+    own.bias = static_cast<float>(given);
+    into.push_back(own);
+  }
+}
+
+void read_sampler(FieldReader& fields, GenerateBody& body) {
+  inlay_sampler_params& sampler = body.sampler;
+  sampler.temperature = 1;
+  sampler.penalty_window = -1;
+  fields.number("temperature", 0, 2, sampler.temperature);
+  float top_p = 1;
+  fields.number("top_p", 0, 1, top_p);
+  if (top_p == 0) {
+    sampler.top_k = 1;
+  } else {
+    sampler.top_p = top_p;
+  }
+  fields.number("presence_penalty", -2, 2, sampler.presence_penalty);
+  fields.number("frequency_penalty", -2, 2, sampler.frequency_penalty);
+  fields.number("min_p", 0, 1, sampler.min_p);
+  fields.number("repetition_penalty", 0.01, 10, sampler.repetition_penalty);
+  int64_t top_k = sampler.top_k, seed = 0;
+  fields.integer("top_k", 0, INT32_MAX, top_k);
+  sampler.top_k = static_cast<int32_t>(top_k);
+  const bool has_seed = fields.take("seed") != nullptr;
+  fields.integer("seed", INT64_MIN, INT64_MAX, seed);
+  sampler.seed = has_seed ? static_cast<uint64_t>(seed) : any_seed();
+}
+
+void read_form(FieldReader& fields, AnswerForm& form) {
+  fields.truth("stream", form.stream);
+  const Json* options = fields.take("stream_options");
+  if (!options) return;
+  if (!form.stream) return fields.refuse("stream_options", "is for streams only");
+  FieldReader own(*options, "stream_options.");
+  own.truth("include_usage", form.include_usage);
+  own.only("include_obfuscation", false);
+  if (const std::optional<Refusal> refusal = own.end()) fields.refuse(*refusal);
+}
+
+void read_chat_fields(FieldReader& fields, GenerateBody& body) {
+  read_messages(fields, body.conversation);
+  fields.truth("logprobs", body.form.logprobs);
+  fields.only("top_logprobs", 0);
+  int64_t all = 0;
+  fields.integer("max_completion_tokens", 1, INT32_MAX, all);
+  if (all > 0 && body.max_tokens > 0) fields.refuse("max_tokens", "cannot be set beside max_completion_tokens");
+  if (all > 0) body.max_tokens = all;
+  fields.only("response_format", {{"type", "text"}});
+  fields.only("tools", Json::array());
+  fields.only("tool_choice", "none");
+  fields.only("modalities", Json::array({"text"}));
+  fields.none({"functions", "function_call", "parallel_tool_calls", "audio", "prediction", "reasoning_effort", "verbosity", "web_search_options"});
+}
+
+bool is_tokens(const Json& value) {
+  if (!value.is_array() || value.empty()) return false;
+  for (const Json& token : value)
+    if (!token.is_number_unsigned()) return false;
+  return true;
+}
+
+void read_prompt(FieldReader& fields, const Model& model, GenerateBody& body) {
+  const Json* value = fields.take("prompt");
+  if (!value) return fields.refuse("prompt", "is missing");
+  const bool is_list = value->is_array() && !value->empty() && !is_tokens(*value);
+  if (is_list && value->size() > 1) return fields.refuse("prompt", "is more than one prompt, which is not supported", "unsupported");
+  const Json& prompt = is_list ? value->front() : *value;
+  if (prompt.is_string()) {
+    body.text = prompt.get<std::string>();
+    if (body.text.empty()) fields.refuse("prompt", "is empty");
+    return;
+  }
+  if (!is_tokens(prompt)) return fields.refuse("prompt", "is neither a text nor an array of token ids");
+  for (const Json& token : prompt) {
+    const auto id = token.get<uint64_t>();
+    if (id >= static_cast<uint64_t>(model.info.n_vocab))
+      return fields.refuse("prompt", "has the token id " + std::to_string(id) + ", which is none of the model's");
+    body.tokens.push_back(static_cast<int32_t>(id));
+  }
+}
+
+void read_completion_fields(FieldReader& fields, const Model& model, GenerateBody& body) {
+  read_prompt(fields, model, body);
+  if (body.max_tokens == 0) body.max_tokens = 16;  // as OpenAI's
+  body.form.logprobs = fields.take("logprobs") != nullptr;
+  fields.only("logprobs", 0);
+  fields.only("best_of", 1);
+  fields.only("echo", false);
+  fields.only("suffix", "");
+}
+
+int status_of(inlay_status status) {
+  switch (status) {
+    case INLAY_INVALID_ARGUMENT:
+    case INLAY_FORMAT:
+    case INLAY_UNSUPPORTED:
+    case INLAY_CONTEXT_FULL:
+    case INLAY_KV_FULL:
+      return 400;
+    case INLAY_QUEUE_FULL:
+    case INLAY_SESSION_LIMIT:
+      return 429;
+    case INLAY_INTERNAL:
+      return 500;
+    default:
+      return 503;
+  }
+}
+
+const char* code_of(inlay_status status) {
+  switch (status) {
+    case INLAY_CONTEXT_FULL:
+    case INLAY_KV_FULL:
+      return "context_length_exceeded";
+    case INLAY_QUEUE_FULL:
+      return "queue_full";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+Refusal refusal_of(const inlay_error& error) {
+  return {status_of(error.status), std::string(error.message, error.message_len), "", code_of(error.status)};
+}
+
+void read_model(FieldReader& fields, const Model& model) {
+  std::string name = model.name;
+  fields.text("model", name);
+  if (name != model.name) fields.refuse(Refusal{404, "there is no such model here, only '" + model.name + "'", "model", "model_not_found"});
+}
+
+void ignore_common(FieldReader& fields) { fields.ignore({"user", "metadata", "safety_identifier", "prompt_cache_key", "service_tier"}); }
+
+std::optional<Refusal> read_generate_body(std::string_view json, const Model& model, GenerateBody& body) {
+  Json value;
+  std::string reason;
+  if (!parse_json(json, value, reason)) return Refusal{400, reason, "", ""};
+  FieldReader fields(value);
+  read_model(fields, model);
+  read_form(fields, body.form);
+  read_sampler(fields, body);
+  read_stops(fields, body.stops);
+  read_biases(fields, model, body.biases);
+  fields.integer("max_tokens", 1, INT32_MAX, body.max_tokens);
+  fields.only("n", 1);
+  fields.only("store", false);
+  ignore_common(fields);
+  if (body.form.is_chat) {
+    read_chat_fields(fields, body);
+  } else {
+    read_completion_fields(fields, model, body);
+  }
+  if (body.max_tokens == 0) body.max_tokens = model.max_tokens;
+  return fields.end();
+}
+
+std::optional<Refusal> submit(const GenerateBody& body, const Model& model, uint64_t user, uint64_t& request_id) {
+  inlay_sampler_params sampler = body.sampler;
+  sampler.bias = body.biases.data();
+  sampler.n_bias = body.biases.size();
+  std::vector<inlay_text> stops;
+  for (const std::string& stop : body.stops) stops.push_back({stop.data(), stop.size()});
+  inlay_session_params session = sized<inlay_session_params>();
+  session.sampler = &sampler;
+  session.max_tokens = static_cast<int32_t>(body.max_tokens);
+  session.stops = stops.data();
+  session.n_stops = stops.size();
+  inlay_request request = sized<inlay_request>();
+  request.session = &session;
+  request.timeout_us = model.timeout_us;
+  request.user = user;
+  if (body.form.is_chat) {
+    request.conversation = body.conversation.data();
+    request.conversation_len = body.conversation.size();
+  } else if (!body.tokens.empty()) {
+    request.tokens = body.tokens.data();
+    request.n_tokens = body.tokens.size();
+  } else {
+    request.text = body.text.data();
+    request.text_len = body.text.size();
+  }
+  inlay_error error;
+  if (inlay_submit(model.queue, &request, &request_id, &error) == INLAY_OK) return std::nullopt;
+  return refusal_of(error);
+}
+
+}  // namespace inlay::server

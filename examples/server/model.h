@@ -1,0 +1,30 @@
+// The model that is served.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "include/capi/inlay.h"
+
+namespace inlay::server {
+
+// A struct of the API with its size set and all else zero.
+template <class T>
+T sized() {
+  T value = {};
+  value.struct_size = sizeof value;
+  return value;
+}
+
+struct Model {
+  const inlay_engine* engine = nullptr;
+  const inlay_queue* queue = nullptr;
+  inlay_engine_info info = {};
+  std::string name;         // as clients say it
+  int64_t loaded = 0;       // when, in seconds since 1970
+  int32_t max_tokens = 0;   // of an answer, where the client says nothing; 0: as many as the context has room for
+  uint64_t timeout_us = 0;  // of an answer; 0: none
+  inlay_pooling pooling = INLAY_POOLING_DEFAULT;
+};
+
+}  // namespace inlay::server

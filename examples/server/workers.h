@@ -1,0 +1,35 @@
+// Threads that do what takes longer than the loop may wait: bodies become requests, texts become vectors.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace inlay::server {
+
+class Workers {
+ public:
+  using Job = std::function<void()>;
+
+  explicit Workers(size_t n_threads);
+  ~Workers();  // jobs that have not begun are dropped
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+
+  void post(Job job);
+  size_t n_waiting() const;
+
+ private:
+  void work();
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Job> jobs_;
+  bool is_over_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace inlay::server
