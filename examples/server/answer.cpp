@@ -11,16 +11,16 @@ const char* reason_text(inlay_finish_reason reason) {
   return reason == INLAY_FINISH_MAX_TOKENS || reason == INLAY_FINISH_CONTEXT_FULL ? "length" : "stop";
 }
 
-OrderedJson usage_of(const inlay_request_event& end) {
-  OrderedJson usage = {{"prompt_tokens", end.n_prompt}, {"completion_tokens", end.n_drawn}, {"total_tokens", end.n_prompt + end.n_drawn}};
-  usage["prompt_tokens_details"] = OrderedJson{{"cached_tokens", end.n_cached}};
+Json usage_of(const inlay_request_event& end) {
+  Json usage = {{"prompt_tokens", end.n_prompt}, {"completion_tokens", end.n_drawn}, {"total_tokens", end.n_prompt + end.n_drawn}};
+  usage["prompt_tokens_details"] = Json{{"cached_tokens", end.n_cached}};
   return usage;
 }
 
-std::string data_line(const OrderedJson& value) { return "data: " + json_text(value) + "\n\n"; }
+std::string data_line(const Json& value) { return "data: " + json_text(value) + "\n\n"; }
 
-OrderedJson bytes_of(const std::string& text) {
-  OrderedJson out = OrderedJson::array();
+Json bytes_of(const std::string& text) {
+  Json out = Json::array();
   for (const char c : text) out.push_back(static_cast<unsigned char>(c));
   return out;
 }
@@ -52,10 +52,10 @@ Answer::Answer(const Model& model, const AnswerForm& form, uint64_t key) : model
   id_ = (form.is_chat ? "chatcmpl-" : "cmpl-") + std::to_string(model.loaded) + "-" + std::to_string(key);
 }
 
-OrderedJson Answer::object(const char* kind) const { return {{"id", id_}, {"object", kind}, {"created", created_}, {"model", model_.name}}; }
+Json Answer::object(const char* kind) const { return {{"id", id_}, {"object", kind}, {"created", created_}, {"model", model_.name}}; }
 
-OrderedJson Answer::choice() const {
-  OrderedJson out = {{"index", 0}};
+Json Answer::choice() const {
+  Json out = {{"index", 0}};
   return out;
 }
 
@@ -67,58 +67,58 @@ std::string Answer::token_text(int32_t token) const {
 }
 
 // Of chats an object for each token, of completions an array for each fact.
-OrderedJson Answer::logprobs(const Piece& piece) const {
+Json Answer::logprobs(const Piece& piece) const {
   if (!form_.logprobs) return nullptr;
-  OrderedJson content = OrderedJson::array(), texts = content, values = content;
+  Json content = Json::array(), texts = content, values = content;
   for (const inlay_token_logprob& token : piece.tokens) {
     const std::string text = token_text(token.token);
     const double value = token.logprob < -9999 ? -9999.0 : token.logprob;
     if (form_.is_chat) {
-      content.push_back(OrderedJson{{"token", text}, {"logprob", value}, {"bytes", bytes_of(text)}, {"top_logprobs", OrderedJson::array()}});
+      content.push_back(Json{{"token", text}, {"logprob", value}, {"bytes", bytes_of(text)}, {"top_logprobs", Json::array()}});
     } else {
       texts.push_back(text);
       values.push_back(value);
     }
   }
-  if (form_.is_chat) return OrderedJson{{"content", content}, {"refusal", nullptr}};
-  return OrderedJson{{"tokens", texts}, {"token_logprobs", values}, {"top_logprobs", nullptr}, {"text_offset", nullptr}};
+  if (form_.is_chat) return Json{{"content", content}, {"refusal", nullptr}};
+  return Json{{"tokens", texts}, {"token_logprobs", values}, {"top_logprobs", nullptr}, {"text_offset", nullptr}};
 }
 
 std::string Answer::whole(const Piece& piece, const inlay_request_event& end) const {
-  OrderedJson out = object(form_.is_chat ? "chat.completion" : "text_completion"), own = choice();
+  Json out = object(form_.is_chat ? "chat.completion" : "text_completion"), own = choice();
   if (form_.is_chat) {
-    own["message"] = OrderedJson{{"role", "assistant"}, {"content", piece.text}, {"refusal", nullptr}};
+    own["message"] = Json{{"role", "assistant"}, {"content", piece.text}, {"refusal", nullptr}};
   } else {
     own["text"] = piece.text;
   }
   own["logprobs"] = logprobs(piece);
   own["finish_reason"] = reason_text(end.finish_reason);
-  out["choices"] = OrderedJson::array({own});
+  out["choices"] = Json::array({own});
   out["usage"] = usage_of(end);
   return json_text(out);
 }
 
-std::string Answer::event(OrderedJson own) const {
-  OrderedJson out = object(form_.is_chat ? "chat.completion.chunk" : "text_completion");
+std::string Answer::event(Json own) const {
+  Json out = object(form_.is_chat ? "chat.completion.chunk" : "text_completion");
   for (const char* name : {"logprobs", "finish_reason"})
     if (!own.contains(name)) own[name] = nullptr;
-  out["choices"] = OrderedJson::array({std::move(own)});
+  out["choices"] = Json::array({std::move(own)});
   if (form_.include_usage) out["usage"] = nullptr;
   return data_line(out);
 }
 
 std::string Answer::beginning() const {
   if (!form_.is_chat) return "";
-  OrderedJson own = choice();
-  own["delta"] = OrderedJson{{"role", "assistant"}, {"content", ""}};
+  Json own = choice();
+  own["delta"] = Json{{"role", "assistant"}, {"content", ""}};
   return event(std::move(own));
 }
 
 std::string Answer::piece(const Piece& piece) const {
   if (piece.is_empty()) return "";
-  OrderedJson own = choice();
+  Json own = choice();
   if (form_.is_chat) {
-    own["delta"] = OrderedJson{{"content", piece.text}};
+    own["delta"] = Json{{"content", piece.text}};
   } else {
     own["text"] = piece.text;
   }
@@ -127,9 +127,9 @@ std::string Answer::piece(const Piece& piece) const {
 }
 
 std::string Answer::ending(const inlay_request_event& end) const {
-  OrderedJson own = choice();
+  Json own = choice();
   if (form_.is_chat) {
-    own["delta"] = OrderedJson::object();
+    own["delta"] = Json::object();
   } else {
     own["text"] = "";
   }
@@ -137,8 +137,8 @@ std::string Answer::ending(const inlay_request_event& end) const {
   own["finish_reason"] = reason_text(end.finish_reason);
   std::string out = event(std::move(own));
   if (form_.include_usage) {
-    OrderedJson last = object(form_.is_chat ? "chat.completion.chunk" : "text_completion");
-    last["choices"] = OrderedJson::array();
+    Json last = object(form_.is_chat ? "chat.completion.chunk" : "text_completion");
+    last["choices"] = Json::array();
     last["usage"] = usage_of(end);
     out += data_line(last);
   }

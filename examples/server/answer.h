@@ -29,10 +29,10 @@ class Answer {
   static std::string failure(const Refusal& refusal);
 
  private:
-  OrderedJson object(const char* kind) const;
-  std::string event(OrderedJson choice) const;
-  OrderedJson choice() const;
-  OrderedJson logprobs(const Piece& piece) const;
+  Json object(const char* kind) const;
+  std::string event(Json choice) const;
+  Json choice() const;
+  Json logprobs(const Piece& piece) const;
   std::string token_text(int32_t token) const;
 
   const Model& model_;

@@ -68,15 +68,15 @@ std::string base64(const float* values, size_t n) {
 
 std::string written(const Model& model, const std::vector<float>& values, size_t n_inputs, bool as_base64, uint64_t n_tokens) {
   const size_t width = values.size() / n_inputs;
-  OrderedJson data = OrderedJson::array();
+  Json data = Json::array();
   for (size_t i = 0; i < n_inputs; ++i) {
     const float* own = values.data() + i * width;
-    OrderedJson entry = {{"object", "embedding"}, {"index", i}};
-    entry["embedding"] = as_base64 ? OrderedJson(base64(own, width)) : OrderedJson(std::vector<float>(own, own + width));
+    Json entry = {{"object", "embedding"}, {"index", i}};
+    entry["embedding"] = as_base64 ? Json(base64(own, width)) : Json(std::vector<float>(own, own + width));
     data.push_back(std::move(entry));
   }
-  OrderedJson out = {{"object", "list"}, {"data", std::move(data)}, {"model", model.name}};
-  out["usage"] = OrderedJson{{"prompt_tokens", n_tokens}, {"total_tokens", n_tokens}};
+  Json out = {{"object", "list"}, {"data", std::move(data)}, {"model", model.name}};
+  out["usage"] = Json{{"prompt_tokens", n_tokens}, {"total_tokens", n_tokens}};
   return json_text(out);
 }
 

@@ -87,6 +87,28 @@ void read_form(FieldReader& fields, AnswerForm& form) {
   if (const std::optional<Refusal> refusal = own.end()) fields.refuse(*refusal);
 }
 
+// `strict` and not change nothing: the answer is of the schema in any case.
+void read_response_format(FieldReader& fields, std::string& schema) {
+  const Json* format = fields.take("response_format");
+  if (!format) return;
+  if (!format->is_object()) return fields.refuse("response_format", "is no object");
+  FieldReader own(*format, "response_format.");
+  std::string type = "text";
+  own.text("type", type);
+  if (type == "json_object") schema = R"({"type": "object"})";
+  if (type == "json_schema") {
+    const Json* given = own.take("json_schema");
+    if (!given || !given->is_object() || !given->contains("schema")) return fields.refuse("response_format.json_schema", "has no schema");
+    FieldReader inner(*given, "response_format.json_schema.");
+    inner.ignore({"name", "description", "strict"});
+    schema = json_text(*inner.take("schema"));
+    if (const std::optional<Refusal> refusal = inner.end()) return fields.refuse(*refusal);
+  } else if (type != "text" && type != "json_object") {
+    return fields.refuse("response_format.type", "is none of text, json_object and json_schema", "unsupported");
+  }
+  if (const std::optional<Refusal> refusal = own.end()) fields.refuse(*refusal);
+}
+
 void read_chat_fields(FieldReader& fields, GenerateBody& body) {
   read_messages(fields, body.conversation);
   fields.truth("logprobs", body.form.logprobs);
@@ -95,7 +117,7 @@ void read_chat_fields(FieldReader& fields, GenerateBody& body) {
   fields.integer("max_completion_tokens", 1, INT32_MAX, all);
   if (all > 0 && body.max_tokens > 0) fields.refuse("max_tokens", "cannot be set beside max_completion_tokens");
   if (all > 0) body.max_tokens = all;
-  fields.only("response_format", {{"type", "text"}});
+  read_response_format(fields, body.schema);
   fields.only("tools", Json::array());
   fields.only("tool_choice", "none");
   fields.only("modalities", Json::array({"text"}));
@@ -206,6 +228,31 @@ std::optional<Refusal> read_generate_body(std::string_view json, const Model& mo
   return fields.end();
 }
 
+namespace {
+
+struct ConstraintFree {
+  void operator()(inlay_constraint* c) const { inlay_constraint_free(c); }
+};
+using ConstraintPtr = std::unique_ptr<inlay_constraint, ConstraintFree>;
+
+std::optional<Refusal> compile(const std::string& schema, const Model& model, ConstraintPtr& out) {
+  if (schema.empty()) return std::nullopt;
+  inlay_constraint_params params = sized<inlay_constraint_params>();
+  params.text = schema.data();
+  params.text_len = schema.size();
+  inlay_constraint* made = nullptr;
+  inlay_error error;
+  const inlay_status status = inlay_constraint_create(model.engine, &params, &made, &error);
+  out.reset(made);
+  if (status == INLAY_OK) return std::nullopt;
+  Refusal refusal = refusal_of(error);
+  refusal.param = "response_format";
+  refusal.message = "response_format: " + refusal.message;
+  return refusal;
+}
+
+}  // namespace
+
 std::optional<Refusal> submit(const GenerateBody& body, const Model& model, uint64_t user, uint64_t& request_id) {
   inlay_sampler_params sampler = body.sampler;
   sampler.bias = body.biases.data();
@@ -217,6 +264,9 @@ std::optional<Refusal> submit(const GenerateBody& body, const Model& model, uint
   session.max_tokens = static_cast<int32_t>(body.max_tokens);
   session.stops = stops.data();
   session.n_stops = stops.size();
+  ConstraintPtr constraint;
+  if (const std::optional<Refusal> refusal = compile(body.schema, model, constraint)) return refusal;
+  session.constraint = constraint.get();
   inlay_request request = sized<inlay_request>();
   request.session = &session;
   request.timeout_us = model.timeout_us;

@@ -26,6 +26,7 @@ struct GenerateBody {
   inlay_sampler_params sampler = sized<inlay_sampler_params>();
   std::vector<inlay_logit_bias> biases;
   std::vector<std::string> stops;
+  std::string schema;  // of JSON that the answer is to be; empty: any text
   int64_t max_tokens = 0;
 };
 

@@ -34,7 +34,7 @@ const char* error_type(int status) {
   return status >= 500 ? "server_error" : "invalid_request_error";
 }
 
-OrderedJson text_or_null(const std::string& text) { return text.empty() ? OrderedJson() : OrderedJson(text); }
+Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 }  // namespace
 
@@ -49,10 +49,10 @@ bool parse_json(std::string_view text, Json& value, std::string& reason) {
 }
 
 std::string error_body(const Refusal& refusal) {
-  OrderedJson error = {{"message", refusal.message}, {"type", error_type(refusal.status)}};
+  Json error = {{"message", refusal.message}, {"type", error_type(refusal.status)}};
   error["param"] = text_or_null(refusal.param);
   error["code"] = text_or_null(refusal.code);
-  return json_text(OrderedJson{{"error", error}});
+  return json_text(Json{{"error", error}});
 }
 
 }  // namespace inlay::server

@@ -7,8 +7,7 @@
 
 namespace inlay::server {
 
-using Json = nlohmann::json;
-using OrderedJson = nlohmann::ordered_json;  // what is written: members as they were added
+using Json = nlohmann::ordered_json;  // members stay in their order, in and out
 
 // False: `reason` says what is wrong.
 bool parse_json(std::string_view text, Json& value, std::string& reason);

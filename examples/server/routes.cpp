@@ -95,7 +95,7 @@ void Service::handle(Connection& connection) {
 }
 
 std::string Service::model_json() const {
-  OrderedJson out = {{"id", model_.name}, {"object", "model"}, {"created", model_.loaded}, {"owned_by", "inlay"}};
+  Json out = {{"id", model_.name}, {"object", "model"}, {"created", model_.loaded}, {"owned_by", "inlay"}};
   out["context_length"] = model_.info.n_context;
   return json_text(out);
 }

@@ -41,6 +41,19 @@ class Answers(ServerCase):
         self.assertEqual({event["id"] for event in events}, {events[0]["id"]})
         self.assertNotIn("usage", self.server.stream(CHAT, GREEDY)[-1])
 
+    def test_json_of_a_schema(self):
+        schema = {"type": "object", "properties": {"name": {"type": "string", "maxLength": 10}, "age": {"type": "integer", "minimum": 1, "maximum": 99}},
+                  "required": ["name", "age"], "additionalProperties": False}
+        form = {"response_format": {"type": "json_schema", "json_schema": {"name": "person", "strict": True, "schema": schema}}}
+        for seed in range(4):
+            answer = self.server.post(CHAT, {"messages": ROOM, "seed": seed, "max_tokens": 200} | form)[1]["choices"][0]
+            value = json.loads(answer["message"]["content"])
+            self.assertEqual((answer["finish_reason"], list(value)), ("stop", ["name", "age"]))
+            self.assertTrue(len(value["name"]) <= 10 and 1 <= value["age"] <= 99)
+        text = self.server.post(CHAT, {"messages": ROOM, "seed": 1, "max_tokens": 60, "response_format": {"type": "json_object"}})[1]["choices"][0]["message"]["content"]
+        self.assertEqual(text[0], "{")
+        self.assertNotEqual(self.server.post(CHAT, {"messages": ROOM, "seed": 1})[1]["choices"][0]["message"]["content"][0], "{")
+
     def test_completion(self):
         status, answer = self.server.post(COMPLETIONS, TALE)
         self.assertEqual((status, answer["object"], answer["choices"][0]["finish_reason"]), (200, "text_completion", "length"))
@@ -158,7 +171,8 @@ class Refusals(ServerCase):
                                 ([user, {"role": "assistant", "content": "x", "tool_calls": []}], "messages[1].tool_calls"), ([user | {"x": 1}], "messages[0].x")):
             with self.subTest(messages=messages):
                 self.refused(CHAT, GREEDY | {"messages": messages}, 400, param)
-        for fields, param in (({"tools": [{"type": "function"}]}, "tools"), ({"response_format": {"type": "json_object"}}, "response_format"), ({"top_logprobs": 3}, "top_logprobs"),
+        for fields, param in (({"tools": [{"type": "function"}]}, "tools"), ({"response_format": {"type": "xml"}}, "response_format.type"), ({"response_format": {"type": "json_schema"}}, "response_format.json_schema"),
+                              ({"response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": {"unevaluatedItems": False}}}}, "response_format"), ({"top_logprobs": 3}, "top_logprobs"),
                               ({"logprobs": 5}, "logprobs"), ({"reasoning_effort": "low"}, "reasoning_effort"), ({"functions": []}, "functions"),
                               ({"tool_choice": "auto"}, "tool_choice"), ({"max_tokens": 5, "max_completion_tokens": 5}, "max_tokens"), ({"prompt": "x"}, "prompt")):
             with self.subTest(fields=fields):
