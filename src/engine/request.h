@@ -32,7 +32,6 @@ struct RequestEnd {
 struct Request {
   uint64_t id = 0;
   uint64_t user = 0;
-  std::shared_ptr<RequestQueue> queue;
 
   // The engine's mutex guards these.
   struct Run {
@@ -49,6 +48,7 @@ struct Request {
     bool in_step = false;                 // has a part in the step at hand
     bool has_ended = false;
     FinishReason ends_after = FinishReason::none;  // that step
+    std::shared_ptr<RequestQueue> queue;  // until it ends: the queue holds the request
   } run;
 
   // The queue's mutex guards these.

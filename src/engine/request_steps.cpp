@@ -115,7 +115,7 @@ PlannedRequest Requests::view_of(const Request& request) const {
 }
 
 bool Requests::is_unread(const Request& request) const {
-  return request.n_unread.load(std::memory_order_relaxed) >= request.queue->limits().unread_tokens;
+  return request.n_unread.load(std::memory_order_relaxed) >= request.run.queue->limits().unread_tokens;
 }
 
 // False: no request has anything to be computed.
@@ -331,7 +331,7 @@ void Requests::finish_draw(Request& request, Draw& draw) {
   ++run.n_drawn_since;
   ++n_drawn_;
   if (run.drew_first == 0) run.drew_first = now_us();
-  tell(request.queue, request.queue->add_token(request, {event.sample.token, event.sample.logprob}, session.text_));
+  tell(run.queue, run.queue->add_token(request, {event.sample.token, event.sample.logprob}, session.text_));
   if (event.finish_reason != FinishReason::none) end(request, event.finish_reason);
 }
 

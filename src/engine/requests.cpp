@@ -92,13 +92,16 @@ Status Requests::submit(const std::shared_ptr<RequestQueue>& queue, std::vector<
   auto request = std::make_shared<Request>();
   request->id = n_made.fetch_add(1, std::memory_order_relaxed) + 1;
   request->user = options.user;
-  request->queue = queue;
   Request::Run& run = request->run;
   run.n_prompt = static_cast<int32_t>(prompt.size());
   run.prompt = std::move(prompt);
+  run.queue = queue;
   run.options = std::move(options.session);
   run.priority = options.priority;
-  INLAY_TRY(queue->add(request));
+  if (Status full = queue->add(request); !full.ok()) {
+    run.queue = nullptr;
+    return full;
+  }
   const std::lock_guard lock(engine_.mutex_);
   run.submitted = run.waiting_since = last_submitted_ = std::max(now_us(), last_submitted_ + 1);  // one time each, so that there is one order
   if (options.deadline_us > 0) run.deadline = run.submitted + options.deadline_us;
@@ -107,6 +110,7 @@ Status Requests::submit(const std::shared_ptr<RequestQueue>& queue, std::vector<
   if (status.ok() && is_closed_) status = error(Code::invalid_state, "the engine was freed");
   if (!status.ok()) {
     queue->take_back(*request);
+    run.queue = nullptr;
     return status;
   }
   id = request->id;
@@ -193,7 +197,8 @@ void Requests::end(Request& request, FinishReason reason, Status status) {
     if (run.session->finish_reason_ == FinishReason::none) run.session->text_.flush();
     text = &run.session->text_;
   }
-  tell(request.queue, request.queue->add_end(request, std::move(out), text));
+  const std::shared_ptr<RequestQueue> queue = std::move(run.queue);
+  tell(queue, queue->add_end(request, std::move(out), text));
   if (!run.session) return;
   if (run.state == State::running) release(request);
   left_.push_back(std::move(run.session));

@@ -472,5 +472,21 @@ TEST_P(EngineRequests, AllocateNothingAfterWarmUp) {
   EXPECT_GT(test::allocation_count(), before) << "negative control: the counter sees the engine's";
 }
 
+// What a freed queue tells those who wait for it.
+TEST_P(EngineRequests, AClosedQueueWakesItsWaiters) {
+  ASSERT_TRUE(engine_->requests().set_thread(ThreadShare{}).ok());
+  const auto queue = engine_->requests().add_queue(engine_, {});
+  std::vector<std::thread> waiters;
+  std::atomic<int> n_told{0};
+  for (int i = 0; i < 4; ++i) {
+    waiters.emplace_back([&] { n_told += queue->wait({}).status().code == Code::invalid_state; });
+  }
+  queue->close(true);
+  for (std::thread& waiter : waiters) waiter.join();
+  EXPECT_EQ(n_told, 4);
+  uint64_t id = 0;
+  EXPECT_EQ(engine_->requests().submit(queue, prompt(5), plain(1), id).code, Code::invalid_state);
+}
+
 }  // namespace
 }  // namespace inlay
