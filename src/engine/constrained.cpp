@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "src/base/thread.h"
@@ -39,11 +40,6 @@ int32_t token_of(const Tokenizer& tokenizer, std::string_view text) {
   const Status status = tokenizer.encode(text, {.add_special = false, .parse_special = true}, ids);
   return status.ok() && ids.size() == 1 ? ids[0] : -1;
 }
-
-struct Compiled {
-  Status status;
-  MadeConstraint made;
-};
 
 Result<Grammar> compile(const Tokenizer& tokenizer, ConstraintSource& source, std::vector<std::string>& remarks) {
   const JsonStyle style{.whitespace = source.compact ? Whitespace::compact : Whitespace::flexible, .escapes = source.escapes};
@@ -90,8 +86,13 @@ bool DrawnVocabulary::has(const Constraint& constraint) const {
 
 Result<MadeConstraint> make_constraint(DrawnVocabulary& vocabulary, const Tokenizer* tokenizer, int32_t n_vocab, ConstraintSource source) {
   INLAY_ASSIGN(const std::shared_ptr<const TokenTrie> tokens, vocabulary.get(tokenizer, n_vocab));
-  Task<Result<MadeConstraint>> task("inlay-compile", [&] { return compile_all(*tokenizer, source, tokens); });
-  return task.get();
+  std::optional<Result<MadeConstraint>> out;
+  {
+    INLAY_ASSIGN(Thread thread, Thread::start("inlay-compile", [&] { out.emplace(compile_all(*tokenizer, source, tokens)); }));
+    thread.join();
+  }
+  if (!out) return error(Code::out_of_memory, "out of host memory");
+  return *std::move(out);
 }
 
 void ConstrainedText::accept_token(int32_t token) {
