@@ -37,7 +37,7 @@ static void test_thread(const inlay_engine* engine) {
 }
 
 static void test_submit(const inlay_queue* queue, uint64_t* id) {
-  static const int32_t prompt[] = {65, 66, 67}, far_away[] = {65, 1 << 30};
+  static const int32_t prompt[] = {65, 66, 67}, far_away[] = {65, 66, 1 << 30};
   inlay_session_params session = {0};
   inlay_chat_params chat = {0};
   const char* talk = "[{\"role\": \"user\", \"content\": \"Hello\"}]";
