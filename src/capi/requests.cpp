@@ -195,15 +195,15 @@ inlay_status inlay_poll(const inlay_queue* queue, inlay_request_event* events, s
     INLAY_TRY(check_stride(event_stride, kFirstSize<inlay_request_event>, alignof(inlay_request_event), "event_stride"));
     if (cap_tokens != 0) INLAY_TRY(check_not_null(tokens, "tokens"));
     if (cap_text != 0) INLAY_TRY(check_not_null(text, "text"));
-    if (const std::shared_ptr<Engine> engine = queue->queue->engine()) engine->requests().note_polled();
+    const std::shared_ptr<Engine> engine = queue->queue->engine();
+    if (engine) engine->requests().end_expired();
     const EventRoom room{.n_events = cap_events,
                          .tokens = {reinterpret_cast<TokenLogprob*>(tokens), cap_tokens},
                          .text = {text, cap_text}};
     INLAY_ASSIGN(*n_events, queue->queue->poll(room, [&](size_t i, const RequestEvent& event) {
       write_sized(reinterpret_cast<std::byte*>(events) + i * event_stride, event_stride, event_of(event));
     }));
-    if (*n_events == 0) return {};
-    if (const std::shared_ptr<Engine> engine = queue->queue->engine()) engine->requests().note_polled();
+    if (engine && queue->queue->takes_up_again()) engine->requests().note_polled();
     return {};
   });
 }
@@ -214,7 +214,7 @@ inlay_status inlay_wait(const inlay_queue* queue, int64_t timeout_us, int32_t* i
     INLAY_TRY(use.begin(queue, "queue"));
     INLAY_TRY(check_not_null(is_ready, "is_ready"));
     if (const std::shared_ptr<Engine> engine = queue->queue->engine()) {
-      engine->requests().note_polled();
+      engine->requests().end_expired();
       if (timeout_us != 0 && !engine->requests().can_wait())
         return error(Code::invalid_state, "nobody computes: inlay_engine_set_thread gives the engine a thread, or another thread calls inlay_run");
     }

@@ -35,7 +35,19 @@ class ProgressReport;
 class Requests;
 class Session;
 
-enum class FinishReason : int32_t { none = 0, end_of_generation = 1, stop_string = 2, max_tokens = 3, cancelled = 4, stop_token = 5, context_full = 6, timeout = 7, error = 8, constraint_end = 9, dead_end = 10 };
+enum class FinishReason : int32_t {
+  none = 0,
+  end_of_generation = 1,
+  stop_string = 2,
+  max_tokens = 3,
+  cancelled = 4,
+  stop_token = 5,
+  context_full = 6,
+  timeout = 7,
+  error = 8,
+  constraint_end = 9,
+  dead_end = 10
+};
 
 // Of a session's text under its constraint. dead: nothing that it allows could follow.
 enum class ConstraintStand : int32_t { none = 0, incomplete = 1, complete = 2, dead = 3 };

@@ -27,11 +27,6 @@ Status RequestQueue::add(const std::shared_ptr<Request>& request) {
   return {};
 }
 
-void RequestQueue::take_back(const Request& request) {
-  const std::lock_guard lock(mutex_);
-  requests_.erase(request.id);
-}
-
 std::shared_ptr<Request> RequestQueue::cancel(uint64_t id) {
   const std::lock_guard lock(mutex_);
   const auto found = requests_.find(id);
@@ -136,7 +131,8 @@ bool RequestQueue::take_news(Request& request, const EventRoom& room, size_t& n_
     std::memcpy(room.text.data() + n_text, news.text.data(), event.n_text);
     news.tokens.erase(news.tokens.begin(), news.tokens.begin() + static_cast<std::ptrdiff_t>(event.n_tokens));
     news.text.erase(0, event.n_text);
-    request.n_unread.store(static_cast<int32_t>(news.tokens.size()), std::memory_order_relaxed);
+    const int32_t n_before = request.n_unread.exchange(static_cast<int32_t>(news.tokens.size()), std::memory_order_relaxed);
+    if (n_before >= limits_.unread_tokens) lets_go_on_.store(true, std::memory_order_relaxed);
   }
   event.sequence = ++n_events_;
   n_tokens += event.n_tokens;

@@ -45,7 +45,6 @@ class RequestQueue {
 
   // Room for a request and its events: QUEUE_FULL, or INVALID_STATE once the queue was closed.
   Status add(const std::shared_ptr<Request>& request);
-  void take_back(const Request& request);  // which was not submitted after all
   // Its number's request, which gets no token any more; null if there is none that goes on.
   std::shared_ptr<Request> cancel(uint64_t id);
 
@@ -60,6 +59,8 @@ class RequestQueue {
   Result<size_t> poll(const EventRoom& room, Write write) {
     return poll(room, [](void* to, size_t i, const RequestEvent& event) { (*static_cast<Write*>(to))(i, event); }, &write);
   }
+  // Whether a request that had too many unread tokens has fewer since the last call.
+  bool takes_up_again() { return lets_go_on_.exchange(false, std::memory_order_relaxed); }
   // Until there is something to poll; false: the time is over. Without a number of microseconds it waits for ever.
   Result<bool> wait(std::optional<int64_t> timeout_us);
   // The system's handle that is ready while there is something to poll; it belongs to the queue.
@@ -85,6 +86,7 @@ class RequestQueue {
   std::unordered_map<uint64_t, std::shared_ptr<Request>> requests_;  // whose ends nobody has polled
   Request *first_listed_ = nullptr, *last_listed_ = nullptr;  // that have something to tell
   uint64_t n_events_ = 0;
+  std::atomic<bool> lets_go_on_{false};
   bool is_closed_ = false, forgets_ = false;
   std::optional<WakeHandle> handle_;
 

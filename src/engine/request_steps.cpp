@@ -337,8 +337,12 @@ void Requests::finish_draw(Request& request, Draw& draw) {
 
 void Requests::finish_pending() {
   if (!open_.ticket) return;
-  const Status status = run_units(open_.n_left());
-  status.ok() ? finish_step() : fail_step(status);
+  try {
+    const Status status = run_units(open_.n_left());
+    status.ok() ? finish_step() : fail_step(status);
+  } catch (const std::bad_alloc&) {  // of the requests alone, not of the call that has the turn
+    fail_step(error(Code::out_of_memory, "out of host memory"));
+  }
 }
 
 }  // namespace inlay

@@ -98,21 +98,14 @@ Status Requests::submit(const std::shared_ptr<RequestQueue>& queue, std::vector<
   run.queue = queue;
   run.options = std::move(options.session);
   run.priority = options.priority;
-  if (Status full = queue->add(request); !full.ok()) {
-    run.queue = nullptr;
-    return full;
-  }
   const std::lock_guard lock(engine_.mutex_);
+  INLAY_TRY(engine_.lost_.status());
+  if (is_closed_) return error(Code::invalid_state, "the engine was freed");
+  if (live_.size() == live_.capacity()) live_.reserve(2 * live_.size() + 8);  // nothing fails once the queue has it
+  INLAY_TRY(queue->add(request));
   run.submitted = run.waiting_since = last_submitted_ = std::max(now_us(), last_submitted_ + 1);  // one time each, so that there is one order
   if (options.deadline_us > 0) run.deadline = run.submitted + options.deadline_us;
   if (options.timeout_us > 0) run.expires = run.submitted + options.timeout_us;
-  Status status = engine_.lost_.status();
-  if (status.ok() && is_closed_) status = error(Code::invalid_state, "the engine was freed");
-  if (!status.ok()) {
-    queue->take_back(*request);
-    run.queue = nullptr;
-    return status;
-  }
   id = request->id;
   live_.push_back(std::move(request));
   changed();
@@ -143,14 +136,18 @@ void Requests::stop(Request& request, FinishReason reason) {
   }
 }
 
-void Requests::note_polled() {
+void Requests::end_expired() {
   {
     const std::lock_guard lock(engine_.mutex_);
     expire(now_us());
     sweep();
-    changed();
   }
   flush();
+}
+
+void Requests::note_polled() {
+  const std::lock_guard lock(engine_.mutex_);
+  changed();
 }
 
 bool Requests::can_wait() const {

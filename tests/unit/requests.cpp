@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <random>
 #include <thread>
@@ -299,7 +300,7 @@ TEST_P(EngineRequests, ATimeoutKeepsTheText) {
   std::this_thread::sleep_for(std::chrono::microseconds(10));
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(engine_->requests().run({.one_step = true}).ok());
   std::this_thread::sleep_for(std::chrono::milliseconds(25));
-  engine_->requests().note_polled();
+  engine_->requests().end_expired();
   poll();
   EXPECT_EQ(collected_[runs].end.reason, FinishReason::timeout);
   EXPECT_EQ(collected_[runs].tokens.size(), 3u);
@@ -486,6 +487,36 @@ TEST_P(EngineRequests, AClosedQueueWakesItsWaiters) {
   EXPECT_EQ(n_told, 4);
   uint64_t id = 0;
   EXPECT_EQ(engine_->requests().submit(queue, prompt(5), plain(1), id).code, Code::invalid_state);
+}
+
+// Every model of the tests' data: three requests at once, whole and in units, come to what sessions come to.
+TEST_P(EngineRequests, OfEveryModel) {
+  int n_models = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(INLAY_TEST_DATA_DIR "/models")) {
+    if (entry.path().extension() != ".gguf") continue;
+    const std::string name = entry.path().stem().string();
+    const EngineOptions options{.device = GetParam(), .n_context = 96, .max_sessions = 3, .n_threads = 2, .prefill_chunk = 16};
+    const auto loaded = Engine::load(entry.path().string(), options);
+    if (!loaded.ok() || (*loaded)->spec().n_vocab < 100) continue;
+    ++n_models;
+    for (const int64_t budget_us : {0, 200}) {
+      queue_.reset();
+      engine_ = *loaded;
+      queue_ = engine_->requests().add_queue(engine_, {});
+      collected_.clear();
+      n_events_ = 0;
+      std::vector<std::vector<int32_t>> prompts;
+      std::vector<uint64_t> ids;
+      for (int32_t i = 0; i < 3; ++i) {
+        prompts.emplace_back();
+        for (int32_t k = 0; k < 20 + 25 * i; ++k) prompts.back().push_back((7 * i + 13 * k) % 90 + 5);
+        ids.push_back(submit(prompts.back(), plain(8)));
+      }
+      run_all(budget_us);
+      for (size_t i = 0; i < 3; ++i) expect_as_alone(collected_[ids[i]], alone(*engine_, prompts[i], plain(8).session), name + " " + std::to_string(i));
+    }
+  }
+  EXPECT_GT(n_models, 20);
 }
 
 }  // namespace
