@@ -148,7 +148,9 @@ std::string difference(const ChatMessage& got, const Message& want, bool trims) 
   for (size_t i = 0; i < got.calls.size(); ++i) {
     const ChatCall& call = got.calls[i];
     const Json arguments = Json::parse(call.arguments, nullptr, false);
-    if (!call.complete || call.name != want.calls[i]["name"] || call.id != want.calls[i]["id"] || arguments != want.calls[i]["arguments"])
+    const Json& wanted = want.calls[i];
+    if (!call.complete || call.name != wanted["name"].get<std::string>() || call.id != wanted["id"].get<std::string>() ||
+        arguments != wanted["arguments"])
       return "call: " + call.name + " " + call.id + " " + call.arguments;
   }
   return "";

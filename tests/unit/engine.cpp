@@ -287,9 +287,21 @@ TEST_P(EngineTest, StepsThatAnExceptionLeavesAreOver) {
     const std::vector<int32_t> text = prompt(5);
     const std::span<const int32_t> texts[] = {text};
     std::vector<float> vector(static_cast<size_t>(engine_->spec().d_model));
+    const auto throws = [&] {
+      try {
+        EXPECT_TRUE(engine_->decode_step(one, {&event, 1}).ok());
+      } catch (const std::bad_alloc&) {
+        return true;
+      }
+      return false;
+    };
     for (int i = 0; i < 3; ++i) {
       engine_->backend().set_inspection({.tap = [](const Tap&) { throw std::bad_alloc(); }});
-      EXPECT_THROW((void)engine_->decode_step(one, {&event, 1}), std::bad_alloc);
+      if (!throws()) {  // a step that a GPU had begun ahead, before the tap was there
+        EXPECT_TRUE(run_ahead && i == 0);
+        draw(*twin, 1);
+        EXPECT_TRUE(throws());
+      }
       EXPECT_THROW((void)embed(*engine_, texts, {.pooling = Pooling::mean}, vector), std::bad_alloc);
       EXPECT_THROW((void)engine_->decode_slice(one, 1, {&event, 1}, left), std::bad_alloc);
       engine_->backend().set_inspection({});
