@@ -496,6 +496,7 @@ struct SampleRowParams {
   Chooser chooser;
   int32_t temperature_last;      // not 0: the filters take the temperature for 1, with general steps or without
   double mirostat_mu, adaptive_aim;
+  int32_t masked;                // not 0: only tokens of the row's mask may be drawn
 };
 
 enum class RowError : int32_t { none, bad_logit, no_finite_logit, everything_banned };  // bad: NaN or +inf
@@ -523,6 +524,7 @@ struct SampleArgs {
   int64_t n_vocab;
   int32_t n;
   int32_t* tokens = nullptr;     // (n) also the drawn tokens, -1 on an error; or null
+  const uint32_t* masks = nullptr;  // (n, (n_vocab + 31) / 32): bit t % 32 of word t / 32 lets token t pass; may be mapped host memory; null: no row is masked
 };
 size_t sample_scratch_bytes(int32_t max_rows, int64_t n_vocab);
 cudaError_t launch_sample(const SampleArgs& args, LaunchTarget target);

@@ -98,6 +98,7 @@ Status validate(const StepBatch& batch, const Plan& plan, const BackendConfig& c
   }
   for (const SampleRow& row : batch.sample_rows) {
     if (!row.params || row.slot < 0 || row.slot >= config.n_logit_slots) return error(Code::internal, "a draw from slot %d", row.slot);
+    if (row.mask != nullptr && batch.takes_drawn) return error(Code::internal, "a mask for a draw behind one that is not known");
   }
   for (const AskedRows& rows : batch.asked_rows) {
     const bool has_next = batch.asked != RowValues::scores || rows.next.size() == static_cast<size_t>(rows.n_rows);

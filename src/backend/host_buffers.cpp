@@ -73,8 +73,14 @@ Status LogitSlots::sample(std::span<const SampleRow> rows, std::span<Draw> draws
   if (draws.size() < rows.size()) return error(Code::internal, "%zu results for %zu draws", draws.size(), rows.size());
   for (size_t i = 0; i < rows.size(); ++i) {
     const SampleRow& r = rows[i];
-    draws[i].status =
-        sampler_.sample(row(r.slot), *r.params, r.history, r.stream, r.position, draws[i].result, r.context);
+    draws[i] = {};
+    DrawContext context = r.context;
+    if (r.mask != nullptr) {
+      draws[i].status = r.mask->status;
+      context.allowed = r.mask->words;
+      if (!draws[i].status.ok() || context.allowed.empty()) continue;
+    }
+    draws[i].status = sampler_.sample(row(r.slot), *r.params, r.history, r.stream, r.position, draws[i].result, context);
   }
   return {};
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "src/plan/kv_groups.h"
 #include "src/sampler/sampler.h"
@@ -28,6 +29,12 @@ struct LogitRow {
   int32_t slot = 0;
 };
 
+// The tokens that a row may draw. The host writes it between advance() and wait() of the ticket.
+struct TokenMask {
+  std::vector<uint32_t> words;  // as DrawContext::allowed; empty: none may be drawn
+  Status status;                // an error becomes that of the draw
+};
+
 // Draws the next token of a sequence from its logit slot, written in this step or in an earlier one.
 struct SampleRow {
   int32_t slot = 0;
@@ -36,12 +43,13 @@ struct SampleRow {
   uint64_t stream = 0;
   uint64_t position = 0;             // that the drawn token will have
   DrawContext context = {};
+  const TokenMask* mask = nullptr;   // there until the ticket has ended
 
   std::span<const LogitBias> bias() const { return context.bias_and_dry.empty() ? params->bias : context.bias_and_dry; }
 };
 
 // What a SampleRow came to. A row that cannot be drawn (its bias bans every token, its logits are not finite) does not
-// concern the others.
+// concern the others. A masked row of which no token may be drawn is OK, and its token -1.
 struct Draw {
   Status status;
   SampleResult result;

@@ -1,14 +1,12 @@
 #include "src/engine/constrained.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <utility>
 
 #include "src/base/thread.h"
 #include "src/constraint/gbnf.h"
 #include "src/constraint/json_schema.h"
-#include "src/sampler/score.h"
 
 namespace inlay {
 namespace {
@@ -96,54 +94,18 @@ Result<MadeConstraint> make_constraint(DrawnVocabulary& vocabulary, const Tokeni
 }
 
 void ConstrainedText::accept_token(int32_t token) {
-  has_mask_ = false;
+  mask_.words.clear();
   if (fault_.ok()) fault_ = state_.accept_token(token);
 }
 
 void ConstrainedText::make_mask() {
-  if (has_mask_ || is_dead()) return;
-  mask_.resize(state_.n_mask_words());
-  fault_ = state_.mask(mask_);
-  has_mask_ = fault_.ok();
-}
-
-Result<std::span<const uint32_t>> ConstrainedText::mask() {
-  make_mask();
-  if (!fault_.ok()) return fault_;
-  return std::span<const uint32_t>(mask_);
-}
-
-ConstrainedDraws::ConstrainedDraws(int32_t n_vocab) : sampler_(n_vocab), allowed_(static_cast<size_t>(n_vocab)) {}
-
-void ConstrainedDraws::draw(ConstrainedText& text, std::span<const float> logits, const SampleRow& row, Draw& out) {
-  out.result = {};
-  out.status = check_logits(logits);
-  if (out.status.ok()) out.status = draw_allowed(text, logits, row, out.result);
-}
-
-Status ConstrainedDraws::draw_allowed(ConstrainedText& text, std::span<const float> logits, const SampleRow& row, SampleResult& out) {
-  constexpr float kNever = -std::numeric_limits<float>::infinity();
-  INLAY_ASSIGN(const std::span<const uint32_t> mask, text.mask());
-  if (text.is_dead()) return {};
-  bool any = false;
-  for (size_t i = 0; i < logits.size(); ++i) {
-    const bool may = (mask[i / 32] >> (i % 32) & 1) != 0;
-    allowed_[i] = may ? logits[i] : kNever;
-    any = any || (may && logits[i] != kNever);
+  if (!mask_.words.empty()) return;
+  if (fault_.ok() && !state_.is_dead()) {
+    mask_.words.resize(state_.n_mask_words());
+    fault_ = state_.mask(mask_.words);
+    if (!fault_.ok()) mask_.words.clear();
   }
-  for (const LogitBias& bias : row.bias()) {
-    if (bias.bias == kNever) allowed_[static_cast<size_t>(bias.token)] = kNever;
-  }
-  any = any && std::ranges::any_of(allowed_, [](float logit) { return logit != kNever; });
-  if (!any) return {};
-  SampleResult drawn;
-  INLAY_TRY(sampler_.sample(allowed_, *row.params, row.history, row.stream, row.position, drawn, row.context));
-  const auto n_top = static_cast<size_t>(std::clamp(row.params->n_logprobs, 0, kMaxLogprobs));
-  INLAY_ASSIGN(const TokenScore score, score_row(logits, drawn.token, std::span(drawn.top).first(n_top)));
-  drawn.logprob = score.logprob;
-  drawn.n_logprobs = static_cast<int32_t>(std::ranges::count_if(std::span(drawn.top).first(n_top), [](const TokenLogprob& top) { return top.token >= 0; }));
-  out = drawn;
-  return {};
+  mask_.status = fault_;
 }
 
 }  // namespace inlay

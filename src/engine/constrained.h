@@ -1,6 +1,4 @@
 // What a session may write: constraints over an engine's vocabulary, and draws under them. docs/design/constraints.md
-//
-// A draw under a constraint is made on the host, from the logits of the forward pass, whatever the device is.
 #pragma once
 
 #include <memory>
@@ -55,34 +53,17 @@ class ConstrainedText {
   bool is_dead() const { return state_.is_dead() || !fault_.ok(); }
   bool is_complete() const { return state_.is_complete(); }
   void make_mask();                       // unless it is there
-  Result<std::span<const uint32_t>> mask();
+  const TokenMask& mask() const { return mask_; }  // nothing may come until make_mask() has made one
 
  private:
   Status changed(Status status) {
-    has_mask_ = false;
+    mask_.words.clear();
     return status;
   }
 
   constraint::ConstraintState state_;
-  std::vector<uint32_t> mask_;
-  bool has_mask_ = false;
+  TokenMask mask_;
   Status fault_;
-};
-
-// Scratch memory of draws, one call at a time.
-class ConstrainedDraws {
- public:
-  explicit ConstrainedDraws(int32_t n_vocab);
-
-  // Draws the row's next token of those that the text allows. Without one (`token` is -1, the status OK) it allows none. Log-probabilities are
-  // the model's, as without a constraint.
-  void draw(ConstrainedText& text, std::span<const float> logits, const SampleRow& row, Draw& out);
-
- private:
-  Status draw_allowed(ConstrainedText& text, std::span<const float> logits, const SampleRow& row, SampleResult& out);
-
-  Sampler sampler_;
-  std::vector<float> allowed_;  // logits, -inf for what may not come
 };
 
 }  // namespace inlay

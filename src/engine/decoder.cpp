@@ -126,7 +126,7 @@ void Decoder::start(std::span<Session* const> sessions) {
   step_.sessions.assign(sessions.begin(), sessions.end());
   step_.events.assign(sessions.size(), {});
   step_.n_prepared = 0;
-  step_.has_room = step_.draws = step_.draws_on_host = false;
+  step_.has_room = step_.draws = false;
   step_.open.clear();
   for (size_t i = 0; i < sessions.size(); ++i) admit(*sessions[i], step_.events[i]);
 }
@@ -190,8 +190,8 @@ Status Decoder::prepare() {
     if (event.draws() && !session.seq_.has_logits && begin_chunk(session, event)) return {};
   }
   gather();
-  step_.draws = step_.draws_on_host || !step_.open.samples.empty();
-  if (step_.open.samples.empty() && step_.open.works.empty()) return {};
+  step_.draws = !step_.open.samples.empty();
+  if (!step_.draws) return {};
   return engine_.queue_.begin(step_.open, step_.is_pending ? StepQueue::Extent::units : StepQueue::Extent::all);
 }
 
@@ -241,16 +241,13 @@ void Decoder::gather() {
       step_.open.works.push_back(work_of(s.seq_, s.seq_.n_computed, n_tokens));
       step_.open.works.back().slot = s.seq_.slot;
     }
-    if (s.constraint_) {
-      step_.draws_on_host = true;
-      continue;
-    }
     step_.open.samples.push_back({.slot = s.seq_.slot,
                                   .params = &s.options_.sampler,
                                   .history = s.seq_.tokens,
                                   .stream = s.options_.stream,
                                   .position = static_cast<uint64_t>(n_tokens),
-                                  .context = s.draw_context()});
+                                  .context = s.draw_context(),
+                                  .mask = s.mask()});
   }
 }
 
@@ -284,13 +281,7 @@ Status Decoder::finish(Status status) {
     if (!event.draws()) continue;
     Session& s = *step_.sessions[i];
     engine_.sequences_.settle(s.seq_);
-    if (s.constraint_) {
-      Draw draw;
-      engine_.draw_on_host(s, draw);
-      take_draw(s, event, draw);
-    } else {
-      take_draw(s, event, draws_[row++]);
-    }
+    take_draw(s, event, draws_[row++]);
   }
   ++engine_.stats_.n_decode_steps;
   engine_.stats_.decode_seconds += step_.open.seconds;
@@ -298,8 +289,8 @@ Status Decoder::finish(Status status) {
 }
 
 void Decoder::make_masks() {
-  for (size_t i = 0; step_.draws_on_host && i < step_.sessions.size(); ++i) {
-    if (step_.sessions[i]->constraint_ && step_.events[i].draws()) step_.sessions[i]->constraint_->make_mask();
+  for (size_t i = 0; i < step_.sessions.size(); ++i) {
+    if (step_.events[i].draws()) step_.sessions[i]->make_mask();
   }
 }
 

@@ -41,7 +41,6 @@ class Decoder {
     bool is_pending = false;  // in slices
     bool draws = false;       // `open` is the step itself, else a chunk
     OpenStep open;
-    bool draws_on_host = false;  // some of its sessions have a constraint
   };
   // Nobody has asked for it yet. Without sessions there is none.
   struct AheadStep {

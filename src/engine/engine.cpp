@@ -39,24 +39,6 @@ Status Engine::run_whole(OpenStep& step, StepQueue::Extent extent, const StepRes
   return queue_.run_whole(step, extent, results);
 }
 
-void Engine::draw_on_host(Session& session, Draw& out) {
-  if (!constrained_) constrained_ = std::make_unique<ConstrainedDraws>(spec().n_vocab);
-  out = {};
-  const Result<Backend::Logits> logits = backend_->logits(session.seq_.slot);
-  if (!logits.ok()) {
-    out.status = lost_.noted(logits.status());
-    return;
-  }
-  const SampleRow row{.slot = session.seq_.slot,
-                      .params = &session.options_.sampler,
-                      .history = session.seq_.tokens,
-                      .stream = session.options_.stream,
-                      .position = static_cast<uint64_t>(session.seq_.n_tokens()),
-                      .context = session.draw_context()};
-  const Computing computing(mutex_);
-  constrained_->draw(*session.constraint_, logits->values, row, out);
-}
-
 Status Engine::reserve(Sequence& sequence, int32_t n_positions, int32_t n_at_once) {
   Status status = sequences_.reserve(sequence, n_positions, n_at_once);
   while (status.code == Code::kv_full && requests_->give_way()) status = sequences_.reserve(sequence, n_positions, n_at_once);

@@ -144,6 +144,10 @@ class Session {
   std::string last_bytes() const;
   void restart_constraint();
   void accept_constrained(int32_t token);
+  void make_mask() {  // of the constraint, if there is one: what may be drawn next
+    if (constraint_) constraint_->make_mask();
+  }
+  const TokenMask* mask() const { return constraint_ ? &constraint_->mask() : nullptr; }
   FinishReason end_of_constraint() const;  // where it allows no token
   void after_rewrite();     // the sequence was changed by the caller: drawing starts anew
   DrawContext draw_context();  // of the next draw; valid until the one after it
@@ -275,7 +279,6 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Status take_slot(Session& session);
   Status session_limit() const;
   Status check_constraint(const SessionOptions& options) const;
-  void draw_on_host(Session& session, Draw& out);  // in turn, of a session with a constraint
   void return_slot(Session& session);
   // Without a slot. It does not keep the engine alive, whose requests have it.
   std::shared_ptr<Session> session_of_request(SessionOptions options);
@@ -305,7 +308,6 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Decoder decoder_;
   OpenStep step_;  // of run_whole()'s callers
   CalledStep called_;
-  std::unique_ptr<ConstrainedDraws> constrained_;  // once a draw is
   int32_t n_waiting_ = 0;    // calls of several steps that wait until the step in slices that is pending has ended
   bool owes_turn_ = false;   // it has: they come before the next one
   EngineStats stats_;

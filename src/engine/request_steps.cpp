@@ -59,7 +59,7 @@ Status Requests::run_units(size_t n) {
   const int64_t began = now_us();
   const std::span<Draw> draws = std::span(draws_).first(drawing_.size());
   const auto masks = [this] {
-    for (const Request* request : on_host_) request->run.session->constraint_->make_mask();
+    for (const Request* request : drawing_) request->run.session->make_mask();
   };
   INLAY_TRY(engine_.queue_.run(open_, n, {.draws = draws}, masks));
   if (n == 1 && open_.n_units > 1) times_.note(first, n_rows_, static_cast<double>(now_us() - began));
@@ -131,8 +131,7 @@ bool Requests::begin_step(const Compute& asked) {
   planner_.plan(views_, limits, now, round_);
   apply_round(asked.in_units);
   if (stepping_.empty()) return end_what_is_stuck(limits), false;
-  if (open_.works.empty() && open_.samples.empty()) return true;  // nothing but draws on the host
-  const bool draws = !open_.samples.empty() || !on_host_.empty();
+  const bool draws = !open_.samples.empty();
   const StepQueue::Extent extent = asked.in_units ? (draws ? StepQueue::Extent::units : StepQueue::Extent::layer_units)
                                                   : (draws ? StepQueue::Extent::all : StepQueue::Extent::layers);
   if (const Status status = engine_.queue_.begin(open_, extent); !status.ok()) return fail_step(status), true;
@@ -166,7 +165,6 @@ void Requests::apply_round(bool in_units) {
   open_.clear();
   stepping_.clear();
   drawing_.clear();
-  on_host_.clear();
   n_rows_ = n_prompt_rows_ = 0;
   for (const size_t i : round_.put_out) put_out(*viewed_[i]);
   for (const size_t i : round_.begun) {
@@ -251,14 +249,14 @@ void Requests::add_work(Request& request, const Round::Part& part) {
   request.run.in_step = true;
   stepping_.push_back(&request);
   if (!draws) return;
-  if (session.constraint_) return on_host_.push_back(&request);
   drawing_.push_back(&request);
   open_.samples.push_back({.slot = seq.slot,
                            .params = &session.options_.sampler,
                            .history = seq.tokens,
                            .stream = session.options_.stream,
                            .position = static_cast<uint64_t>(seq.n_tokens()),
-                           .context = session.draw_context()});
+                           .context = session.draw_context(),
+                           .mask = session.mask()});
 }
 
 // A request that has the pool for itself and needs more cannot go on; one beside sessions waits for these.
@@ -283,7 +281,6 @@ void Requests::fail_step(const Status& status) {
   }
   stepping_.clear();
   drawing_.clear();
-  on_host_.clear();
   if (status.code == Code::device_lost) end_all(FinishReason::error, status);
   sweep();
 }
@@ -298,13 +295,8 @@ void Requests::finish_step() {
   stats.n_prefill_tokens += static_cast<uint64_t>(n_prompt_rows_);
   times_.note_step(n_rows_, open_.seconds * 1e6);
   (n_prompt_rows_ == 0 ? stats.decode_seconds : stats.prefill_seconds) += open_.seconds;
-  if (!drawing_.empty() || !on_host_.empty()) ++stats.n_decode_steps;
+  if (!drawing_.empty()) ++stats.n_decode_steps;
   for (size_t i = 0; i < drawing_.size(); ++i) finish_draw(*drawing_[i], draws_[i]);
-  for (Request* request : on_host_) {
-    Draw draw;
-    engine_.draw_on_host(*request->run.session, draw);
-    finish_draw(*request, draw);
-  }
   for (Request* request : stepping_) {
     Request::Run& run = request->run;
     run.in_step = false;
@@ -312,7 +304,6 @@ void Requests::finish_step() {
   }
   stepping_.clear();
   drawing_.clear();
-  on_host_.clear();
   open_.clear();
   sweep();
 }

@@ -21,7 +21,6 @@ Requests::Requests(Engine& engine, bool keeps) : engine_(engine), times_(engine.
   open_.samples.reserve(most);
   stepping_.reserve(most);
   drawing_.reserve(most);
-  on_host_.reserve(most);
   draws_.resize(most);
 }
 
@@ -269,7 +268,6 @@ void Requests::close() {
     for (Request* request : stepping_) request->run.in_step = false;
     stepping_.clear();
     drawing_.clear();
-    on_host_.clear();
     end_all(FinishReason::cancelled, {});
     for (const auto& weak : queues_) {
       if (const auto queue = weak.lock()) {

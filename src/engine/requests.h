@@ -136,7 +136,6 @@ class Requests {
   int32_t n_prompt_rows_ = 0;       // of these, those that are no drawn tokens of before
   std::vector<Request*> stepping_;  // that have a part in it
   std::vector<Request*> drawing_;   // of the samples
-  std::vector<Request*> on_host_;   // that draw behind it, under constraints
   std::vector<Draw> draws_;
   bool ran_prompts_ = false;        // the last step in units that had the choice
   UnitTimes times_;

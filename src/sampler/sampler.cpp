@@ -63,6 +63,12 @@ void advance(const SamplerParams& params, const SampleResult& drawn, SamplerStat
   }
 }
 
+void Sampler::apply_mask(std::span<const uint32_t> allowed) {
+  for (size_t t = 0; t < logits_.size(); ++t) {
+    if ((allowed[t / 32] >> (t % 32) & 1) == 0) logits_[t] = -kInfinity;
+  }
+}
+
 Status Sampler::apply_bias(std::span<const LogitBias> bias) {
   for (const LogitBias& entry : bias) {
     if (entry.token < 0 || static_cast<size_t>(entry.token) >= logits_.size()) {
@@ -245,12 +251,20 @@ Status Sampler::sample(std::span<const float> logits, const SamplerParams& param
   float max = model_row.max;
   const bool penalised = !history.empty() && has_penalties(params);
   const std::span<const LogitBias> bias = context.bias_and_dry.empty() ? params.bias : context.bias_and_dry;
-  if (penalised || !bias.empty()) {
+  const bool is_masked = !context.allowed.empty();
+  if (is_masked && context.allowed.size() != mask_words(static_cast<int32_t>(logits_.size())))
+    return error(Code::invalid_argument, "the mask has %zu words, the vocabulary %zu tokens", context.allowed.size(), logits_.size());
+  if (penalised || is_masked || !bias.empty()) {
     std::copy(logits.begin(), logits.end(), logits_.begin());
+    if (is_masked) apply_mask(context.allowed);
     INLAY_TRY(apply_bias(bias));
     if (penalised) INLAY_TRY(apply_penalties(params, history, context));
     row = logits_;
     max = row_max(row).max;
+    if (max == -kInfinity && is_masked) {
+      out = {};
+      return {};
+    }
     if (max == -kInfinity) return error(Code::invalid_argument, "bias bans every token that the model allows");
   }
 

@@ -2,6 +2,7 @@
 //
 // The steps, in this order, on a row of logits l (n_vocab). What a step keeps is all that the next ones see, and it always
 // keeps a token. p(t) = w(t) / (sum of w over the tokens kept so far).
+//   mask          l[t] = -inf for each t that is not allowed
 //   bias, DRY     l[t] += bias[t] - dry[t]; dry.h says what a repetition costs
 //   penalties     for each token t that occurs c > 0 times in the last penalty_window tokens of the sequence:
 //                 l[t] = l[t] > 0 ? l[t] / repetition : l[t] * repetition;   l[t] -= c * frequency + presence
@@ -93,9 +94,12 @@ struct DrawContext {
   SamplerState state = {};
   std::span<const LogitBias> bias_and_dry = {};  // of DryBias; empty: SamplerParams::bias
   std::span<const int32_t> spared = {};          // ascending: tokens that penalties leave alone if spare_end_tokens is set
+  std::span<const uint32_t> allowed = {};        // (mask_words(n_vocab)) bit t % 32 of word t / 32: whether t may be drawn; empty: all may
 
   bool spares(const SamplerParams& p, int32_t token) const { return p.spare_end_tokens && std::binary_search(spared.begin(), spared.end(), token); }
 };
+
+inline size_t mask_words(int32_t n_vocab) { return (static_cast<size_t>(n_vocab) + 31) / 32; }
 
 inline double mirostat_mu(const SamplerParams& p, const SamplerState& s) {
   return 2.0 * p.mirostat_tau + s.mirostat_drift;
@@ -136,7 +140,7 @@ struct TokenLogprob {
 };
 
 struct SampleResult {
-  int32_t token = -1;
+  int32_t token = -1;              // -1: of the tokens that are allowed none has a finite logit
   float logprob = 0;               // natural log; of the model's distribution, before every step above
   float p_kept = 0;                // p of the token as the draw saw it; 0 without mirostat and adaptive-p
   int32_t n_logprobs = 0;          // fewer than asked for if fewer logits are finite
@@ -158,7 +162,8 @@ class Sampler {
 
   // logits (n_vocab); history: all tokens of the sequence so far; params have passed validate(). Errors leave `out`
   // alone: FORMAT names the first logit that is NaN or +inf, or says that none is finite; INVALID_ARGUMENT says that
-  // the bias bans every token, or which argument does not fit the vocabulary.
+  // the bias bans every token, or which argument does not fit the vocabulary. With a mask that leaves no token, bias
+  // included, it is OK and `out` has none.
   Status sample(std::span<const float> logits, const SamplerParams& params, std::span<const int32_t> history,
                 uint64_t stream, uint64_t position, SampleResult& out, const DrawContext& context = {});
 
@@ -168,6 +173,7 @@ class Sampler {
     double p_kept;
   };
 
+  void apply_mask(std::span<const uint32_t> allowed);
   Status apply_bias(std::span<const LogitBias> bias);
   Status apply_penalties(const SamplerParams& params, std::span<const int32_t> history, const DrawContext& context);
   void select(std::span<const float> logits, size_t count);
@@ -178,7 +184,7 @@ class Sampler {
                       const PhiloxUniforms& random);
   Chosen choose(const SamplerParams& params, const Softmax& softmax, const SamplerState& state, double u);
 
-  std::vector<float> logits_;          // (n_vocab) the row after bias and penalties
+  std::vector<float> logits_;          // (n_vocab) the row after mask, bias and penalties
   std::vector<double> weights_;        // (n_vocab)
   std::vector<Candidate> candidates_;  // capacity n_vocab
   std::vector<int32_t> counts_;        // (n_vocab), all zero between calls

@@ -3,6 +3,7 @@
 //   bench_requests MODEL [cpu|cuda] [MAX_SESSIONS]
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -69,14 +70,14 @@ struct Bench {
   }
 
   // Seconds a step of n sequences, prompts apart.
-  double steps_of_sessions(size_t n, int32_t n_steps) {
+  double steps_of_sessions(size_t n, int32_t n_steps, int32_t n_tokens = 32) {
     std::vector<std::shared_ptr<Session>> sessions;
     std::vector<Session*> named;
     for (size_t i = 0; i < n; ++i) {
       auto made = engine->create_session(drawing(0));
       if (!made.ok()) fail(made.status());
       size_t n_done = 0;
-      check((*made)->prefill(prompt(32), n_done));
+      check((*made)->prefill(prompt(n_tokens), n_done));
       named.push_back(made->get());
       sessions.push_back(*std::move(made));
     }
@@ -145,51 +146,92 @@ struct Bench {
     }
   }
 
-  // Beside a bound: all prompts at the speed of one of their length, and each decode step at what one of as many takes.
-  void arrivals(int n_requests, int32_t longest_prompt, int32_t longest_answer) {
-    struct Job {
-      double at;
-      int32_t n_prompt, n_answer;
-    };
-    std::vector<Job> jobs;
-    double prompt_tokens = 0, drawn = 0;
-    for (int i = 0; i < n_requests; ++i) {
-      jobs.push_back({0, longest_prompt / 32 + static_cast<int32_t>(random() % static_cast<uint32_t>(longest_prompt)),
-                      longest_answer / 8 + static_cast<int32_t>(random() % static_cast<uint32_t>(longest_answer))});
-      prompt_tokens += jobs.back().n_prompt;
-      drawn += jobs.back().n_answer;
-    }
-    const auto n_sessions = static_cast<size_t>(std::min(engine->info().max_sessions, n_requests));
-    const double step = steps_of_sessions(n_sessions, 20), start_of_prompt = now();
-    {
+  struct Job {
+    double at;
+    int32_t n_prompt, n_answer;
+  };
+  struct Step {
+    double seconds;
+    int32_t n_prompt, n_drawn;  // tokens
+  };
+
+  // Seconds a step of n sessions behind texts of that length, at 1, 2, 4 ... sessions.
+  std::vector<double> decode_steps(size_t most, int32_t n_tokens) {
+    std::vector<double> out;
+    for (size_t n = 1; n <= most; n *= 2) out.push_back(steps_of_sessions(n, 16, n_tokens));
+    return out;
+  }
+  static double step_of(const std::vector<double>& measured, int32_t n) {
+    const double at = std::log2(std::max(1, n));
+    const auto low = std::min(static_cast<size_t>(at), measured.size() - 1), high = std::min(low + 1, measured.size() - 1);
+    const double a = static_cast<double>(1 << low), b = static_cast<double>(1 << high);
+    return high == low ? measured[low] : measured[low] + (measured[high] - measured[low]) * (n - a) / (b - a);
+  }
+  double seconds_of_prompt(int32_t n_tokens) {
+    std::vector<double> out;
+    for (int i = 0; i < 5; ++i) {
       auto one = engine->create_session(drawing(0));
       if (!one.ok()) fail(one.status());
       size_t n_done = 0;
-      check((*one)->prefill(prompt(longest_prompt), n_done));
+      const double start = now();
+      check((*one)->prefill(prompt(n_tokens), n_done));
+      out.push_back(now() - start);
     }
-    const double per_prompt_token = (now() - start_of_prompt) / longest_prompt;
-    const double bound = prompt_tokens * per_prompt_token + drawn / static_cast<double>(n_sessions) * step;
-    // The last of them arrives, on average, after half of that.
-    std::exponential_distribution<double> gap(n_requests / (bound / 2));
+    return part_of(out, 0.5);
+  }
+
+  // Beside a replay: all prompts at the speed of one of their mean length, and each step's decode rows at what so many sessions take.
+  void arrivals(int n_requests, int32_t longest_prompt, int32_t longest_answer, bool all_at_once) {
+    std::vector<Job> jobs;
+    double prompt_tokens = 0, drawn = 0;
+    for (int i = 0; i < n_requests; ++i) {
+      jobs.push_back({0, longest_prompt / 32 + static_cast<int32_t>(random() % static_cast<uint32_t>(longest_prompt * 31 / 32)),
+                      longest_answer / 8 + static_cast<int32_t>(random() % static_cast<uint32_t>(longest_answer * 7 / 8))});
+      prompt_tokens += jobs.back().n_prompt;
+      drawn += jobs.back().n_answer;
+    }
+    const auto most = static_cast<size_t>(std::min(engine->info().max_sessions, n_requests));
+    const auto mean = static_cast<int32_t>(prompt_tokens / n_requests);
+    const std::vector<double> decode = decode_steps(most, mean);
+    const double per_prompt_token = seconds_of_prompt(mean) / mean;
+    const double least = prompt_tokens * per_prompt_token + drawn / static_cast<double>(most) * decode.back();
+    std::exponential_distribution<double> gap(n_requests / (least / 2));  // so that the last one comes after half of that, on average
     double at = 0;
-    for (Job& job : jobs) job.at = at += gap(random);
-    check(engine->requests().set_thread(ThreadShare{}));
-    const EngineStats before = engine->stats();
-    const double start = now();
+    for (Job& job : jobs) job.at = all_at_once ? 0 : at += gap(random);
+    const RequestCounts counts_before = engine->requests().counts();
+    std::vector<Step> steps;
+    double idle = 0;
     size_t n_ends = 0, next = 0;
+    const double start = now();
     while (n_ends < jobs.size()) {
-      while (next < jobs.size() && now() - start >= jobs[next].at) submit(prompt(jobs[next].n_prompt), jobs[next].n_answer), ++next;
-      const auto woken = queue->wait(next < jobs.size() ? std::max<int64_t>(1, static_cast<int64_t>((jobs[next].at - (now() - start)) * 1e6)) : 1'000'000);
-      if (!woken.ok()) fail(woken.status());
+      for (; next < jobs.size() && now() - start >= jobs[next].at; ++next) submit(prompt(jobs[next].n_prompt), jobs[next].n_answer);
+      const EngineStats before = engine->stats();
+      const double began = now();
+      const RunResult result = run({.one_step = true});
       n_ends += poll().second;
+      const EngineStats after = engine->stats();
+      const double took = now() - began;
+      const auto n_prompt = static_cast<int32_t>(after.n_prefill_tokens - before.n_prefill_tokens);
+      n_prompt + result.n_tokens > 0 ? steps.push_back({took, n_prompt, result.n_tokens}) : void(idle += took);
     }
     const double took = now() - start;
-    check(engine->requests().set_thread({}));
-    const EngineStats stats = engine->stats();
-    std::printf("computing: %.2f s\n", stats.prefill_seconds + stats.decode_seconds - before.prefill_seconds - before.decode_seconds);
-    std::printf("%d requests (prompts to %d, answers to %d): %.2f s; bound %.2f s; ratio %.2f; put out %llu, computed again %llu tokens\n", n_requests,
-                longest_prompt, longest_answer, took, bound, took / bound, static_cast<unsigned long long>(engine->requests().counts().n_put_out),
-                static_cast<unsigned long long>(engine->requests().counts().n_computed_again));
+    double bound = idle + prompt_tokens * per_prompt_token, pure = 0, pure_bound = 0, mixed = 0, mixed_bound = 0;
+    int32_t n_pure = 0;
+    for (const Step& step : steps) {
+      const double decodes = step.n_drawn > 0 ? step_of(decode, step.n_drawn) : 0;
+      bound += decodes;
+      const bool is_pure = step.n_prompt == 0;
+      (is_pure ? pure : mixed) += step.seconds;
+      (is_pure ? pure_bound : mixed_bound) += decodes + step.n_prompt * per_prompt_token;
+      n_pure += is_pure;
+    }
+    const RequestCounts counts = engine->requests().counts();
+    std::printf("%d requests (prompts to %d, answers to %d%s): %.3f s; replay %.3f s; ratio %.3f; put out %llu, computed again %llu tokens\n", n_requests,
+                longest_prompt, longest_answer, all_at_once ? ", all at once" : "", took, bound, took / bound,
+                static_cast<unsigned long long>(counts.n_put_out - counts_before.n_put_out),
+                static_cast<unsigned long long>(counts.n_computed_again - counts_before.n_computed_again));
+    std::printf("  idle %.3f s; %d steps of drawn tokens alone %.3f s, replay %.3f; %zu with prompts %.3f s, replay %.3f\n", idle, n_pure, pure, pure_bound,
+                steps.size() - static_cast<size_t>(n_pure), mixed, mixed_bound);
   }
 };
 
@@ -201,10 +243,10 @@ int main(int argc, char** argv) {
   auto engine = Engine::load(argv[1], {.device = cuda ? DeviceKind::cuda : DeviceKind::cpu,
                                        .n_context = 4096,
                                        .max_sessions = argc > 3 ? std::atoi(argv[3]) : 32,
-                                       .kv_budget_bytes = uint64_t{8} << 30});
+                                       .kv_budget_bytes = uint64_t{16} << 30});
   if (!engine.ok()) fail(engine.status());
   Bench bench{.engine = *engine, .queue = (*engine)->requests().add_queue(*engine, {.unread_tokens = 100'000})};
   bench.steps();
   bench.frames();
-  cuda ? bench.arrivals(64, 2048, 256) : bench.arrivals(64, 256, 48);
+  for (const bool all_at_once : {false, true}) cuda ? bench.arrivals(64, 2048, 256, all_at_once) : bench.arrivals(64, 256, 48, all_at_once);
 }

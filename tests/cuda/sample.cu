@@ -42,7 +42,8 @@ void compare(const Case& c, const cuda::SampleRowResult& got, Tally& tally) {
   Sampler& sampler = samplers.try_emplace(c.logits.size(), static_cast<int32_t>(c.logits.size())).first->second;
   ++tally.cases;
   SampleResult want;
-  const Status status = sampler.sample(c.logits, c.params, c.history, c.stream, c.position, want, {.state = c.state});
+  Status status = sampler.sample(c.logits, c.params, c.history, c.stream, c.position, want, {.state = c.state, .allowed = c.mask});
+  if (status.ok() && want.token < 0) status = error(Code::invalid_argument, "the mask leaves no token");
   if (!status.ok()) {
     ++tally.errors;
     const bool right = got.token == -1 && (status.code == Code::format ? got.error == RowError::bad_logit ||
@@ -117,7 +118,7 @@ void check_random(int n_cases, uint64_t seed) {
     const int32_t n_vocab = size < 30 ? 5 : size < 55 ? 160 : size < 85 ? 2048 : size < 97 ? 32000 : 151936;
     std::vector<Case> cases;
     for (int i = 0; i < kBatch; ++i, ++features)
-      cases.push_back(random_case(n_vocab, features % 64 + (features / 64 % 2 == 0 ? 0 : kLate), random));
+      cases.push_back(random_case(n_vocab, features % 64 + (features / 64 % 2 == 0 ? 0 : kLate) + (features % 5 < 2 ? kMask : 0), random));
     run_batch(cases, tally);
   }
   const int sure = tally.cases - tally.errors;
@@ -143,7 +144,7 @@ void check_steps(uint64_t seed) {
     for (int round = 0; round < n_rounds; ++round) {
       for (const int a : steps) {
         for (const int b : steps) {
-          const int others = static_cast<int>(random() % 32) + (random() % 2 == 0 ? 0 : kLate), all = random() % 8 == 0 ? 0xfff - kMirostat : 0;
+          const int others = static_cast<int>(random() % 32) + (random() % 2 == 0 ? 0 : kLate) + (random() % 3 == 0 ? kMask : 0), all = random() % 8 == 0 ? 0xfff - kMirostat : 0;
           cases.push_back(random_case(n_vocab, kTemperature | a | b | others | all, random));
           if (random() % 4 == 0) cases.push_back(random_case(n_vocab, kTemperature | others, random));
         }
@@ -259,7 +260,7 @@ void check_sizes() {
     Tally tally;
     for (int features = 0; features < 64; features += kBatch) {
       std::vector<Case> cases;
-      for (int i = 0; i < kBatch; ++i) cases.push_back(random_case(n_vocab, (features + i) % 64, random));
+      for (int i = 0; i < kBatch; ++i) cases.push_back(random_case(n_vocab, (features + i) % 64 + ((features + i) % 2 == 0 ? kMask : 0), random));
       run_batch(cases, tally);
     }
     const int wrong =
@@ -325,13 +326,18 @@ void check_control() {
   report(found == 0b111110, "control", text("wrong results found: mask %x of 3e", found));
 }
 
-// Results straight into host memory, and no more than the entries asked for.
+// Results straight into host memory, and no more than the entries asked for; masks straight from there.
 void check_mapped_results() {
   std::mt19937_64 random(11);
   Batch batch;
-  for (int i = 0; i < kBatch; ++i) add_row(batch, random_case(32000, i * 7, random));
+  for (int i = 0; i < kBatch; ++i) add_row(batch, random_case(32000, i * 7 + (i % 2 == 0 ? kMask : 0), random));
   DeviceBatch device(batch);
   const std::vector<cuda::SampleRowResult> direct = device.run();
+  void *host_masks = nullptr, *mapped_masks = nullptr;
+  CUDA_OK(cudaHostAlloc(&host_masks, batch.masks.size() * sizeof(uint32_t), cudaHostAllocMapped));
+  CUDA_OK(cudaHostGetDevicePointer(&mapped_masks, host_masks, 0));
+  std::memcpy(host_masks, batch.masks.data(), batch.masks.size() * sizeof(uint32_t));
+  device.set_masks(static_cast<const uint32_t*>(mapped_masks));
   void *host = nullptr, *mapped = nullptr;
   CUDA_OK(cudaHostAlloc(&host, kBatch * sizeof(cuda::SampleRowResult), cudaHostAllocMapped));
   CUDA_OK(cudaHostGetDevicePointer(&mapped, host, 0));
@@ -348,6 +354,7 @@ void check_mapped_results() {
   report(wrong == 0 && touched == 0, "mapped results",
          text("%d of %d rows differ, %d entries written that nobody asked for", wrong, kBatch, touched));
   CUDA_OK(cudaFreeHost(host));
+  CUDA_OK(cudaFreeHost(host_masks));
 }
 
 void check_padding() {

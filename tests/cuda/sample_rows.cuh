@@ -30,6 +30,9 @@ struct Case {
   std::vector<int32_t> history;
   SamplerState state;
   uint64_t stream = 0, position = 0;
+  std::vector<uint32_t> mask{};  // none: all tokens may be drawn
+
+  bool may(int32_t t) const { return mask.empty() || (mask[t / 32] >> (t % 32) & 1) != 0; }
 };
 
 struct Batch {
@@ -37,6 +40,7 @@ struct Batch {
   std::vector<float> logits;
   std::vector<int32_t> bias_tokens, count_tokens, count_values;
   std::vector<float> bias_values;
+  std::vector<uint32_t> masks;  // of each row
   int64_t n_vocab = 0;
 };
 
@@ -88,6 +92,10 @@ void add_row(Batch& batch, const Case& c) {
   batch.rows.push_back(row);
   batch.logits.insert(batch.logits.end(), c.logits.begin(), c.logits.end());
   batch.n_vocab = static_cast<int64_t>(c.logits.size());
+  batch.rows.back().masked = c.mask.empty() ? 0 : 1;
+  std::vector<uint32_t> mask = c.mask;
+  mask.resize(mask_words(static_cast<int32_t>(c.logits.size())));
+  batch.masks.insert(batch.masks.end(), mask.begin(), mask.end());
 }
 
 // The rows of a batch on the device, launched as often as wanted.
@@ -100,6 +108,7 @@ class DeviceBatch {
         bias_values_(batch.bias_values),
         count_tokens_(batch.count_tokens),
         count_values_(batch.count_values),
+        masks_(batch.masks),
         results_(batch.rows.size()),
         scratch_(cuda::sample_scratch_bytes(static_cast<int32_t>(batch.rows.size()), batch.n_vocab)) {
     scratch_.fill(0);
@@ -111,6 +120,7 @@ class DeviceBatch {
              count_tokens_.get(), count_values_.get(),
              results_.get(),      scratch_.get(),
              batch.n_vocab,       static_cast<int32_t>(batch.rows.size())};
+    args_.masks = masks_.get();
   }
   void launch(cudaStream_t stream) { CUDA_OK(cuda::launch_sample(args_, stream)); }
   std::vector<cuda::SampleRowResult> run() {
@@ -120,6 +130,7 @@ class DeviceBatch {
   }
   std::vector<cuda::SampleRowResult> results() const { return results_.host(); }
   void set_results(cuda::SampleRowResult* results) { args_.results = results; }
+  void set_masks(const uint32_t* masks) { args_.masks = masks; }
   void set_rows(const std::vector<cuda::SampleRowParams>& rows) { rows_.put(rows); }
 
  private:
@@ -128,6 +139,7 @@ class DeviceBatch {
   cuda::Device<int32_t> bias_tokens_;
   cuda::Device<float> bias_values_;
   cuda::Device<int32_t> count_tokens_, count_values_;
+  cuda::Device<uint32_t> masks_;
   cuda::Device<cuda::SampleRowResult> results_;
   cuda::Device<unsigned char> scratch_;
   cuda::SampleArgs args_;
@@ -154,6 +166,7 @@ float clamped(double logit) {
 std::vector<float> modified_row(const Case& c) {
   std::vector<float> row = c.logits;
   const SamplerParams& p = c.params;
+  for (size_t t = 0; t < row.size(); ++t) row[t] = c.may(static_cast<int32_t>(t)) ? row[t] : -kInf;
   for (const LogitBias& b : p.bias) {
     row[b.token] =
         b.bias == -kInf || row[b.token] == -kInf ? -kInf : clamped(static_cast<double>(row[b.token]) + b.bias);
@@ -332,7 +345,8 @@ enum Feature {
   kXtc = 512,
   kMirostat = 1024,
   kAdaptive = 2048,
-  kLate = 4096
+  kLate = 4096,
+  kMask = 8192
 };
 
 template <class T>
@@ -357,6 +371,27 @@ std::vector<float> random_logits(int32_t n_vocab, std::mt19937_64& random) {
   }
   if (*std::max_element(logits.begin(), logits.end()) == -kInf) logits[random() % n_vocab] = 1.0f;
   return logits;
+}
+
+// Of a constraint: a few tokens, some run of neighbours, all but a few, half, or none. Bits past the vocabulary are set, and mean nothing.
+std::vector<uint32_t> random_mask(int32_t n_vocab, std::mt19937_64& random) {
+  std::vector<uint32_t> mask(mask_words(n_vocab));
+  const auto flip = [&](uint64_t t) { mask[t / 32] ^= 1u << (t % 32); };
+  const uint64_t kind = random() % 8, n = static_cast<uint64_t>(n_vocab);
+  if (kind == 0) return mask;
+  if (kind < 4) {
+    for (uint64_t i = 0; i < kind * kind; ++i) flip(random() % n);
+  } else if (kind == 4) {
+    const uint64_t first = random() % n, end = std::min(n, first + random() % 9000);
+    for (uint64_t t = first; t < end; ++t) flip(t);
+  } else if (kind == 5) {
+    for (uint32_t& word : mask) word = static_cast<uint32_t>(random());
+  } else {
+    for (uint32_t& word : mask) word = 0xffffffffu;
+    for (int i = 0; i < 20; ++i) flip(random() % n);
+  }
+  for (uint64_t t = n; t < mask.size() * 32; ++t) mask[t / 32] |= 1u << (t % 32);
+  return mask;
 }
 
 Case random_case(int32_t n_vocab, int features, std::mt19937_64& random) {
@@ -387,6 +422,7 @@ Case random_case(int32_t n_vocab, int features, std::mt19937_64& random) {
     std::shuffle(tokens.begin(), tokens.end(), random);
     for (const int32_t t : tokens) p.bias.push_back({t, pick(random, {-kInf, 2.5f, -1.0f, 1e38f, -3e38f, 0.0f})});
   }
+  if (features & kMask) c.mask = random_mask(n_vocab, random);
   if (features & kTypical) p.typical_p = pick(random, {1e-6f, 0.2f, 0.7f, 0.95f, 0.9999f});
   if (features & kSigma) p.top_n_sigma = pick(random, {1e-6f, 0.4f, 1.0f, 2.0f, 5.0f});
   if (features & kDynamic) {
@@ -413,10 +449,10 @@ std::string describe(const Case& c) {
   return text(
       "vocab %zu T %g k %d p %g min_p %g typical %g sigma %g dynatemp %g ^ %g xtc %g from %g mirostat %g adaptive %g "
       "rep %g "
-      "freq %g pres %g window %d history %zu bias %zu logprobs %d seed %llx",
+      "freq %g pres %g window %d history %zu bias %zu mask %zu logprobs %d seed %llx",
       c.logits.size(), p.temperature, p.top_k, p.top_p, p.min_p, p.typical_p, p.top_n_sigma, p.dynatemp_range,
       p.dynatemp_exponent, p.xtc_probability, p.xtc_threshold, p.mirostat_tau, p.adaptive_target, p.repetition_penalty,
-      p.frequency_penalty, p.presence_penalty, p.penalty_window, c.history.size(), p.bias.size(), p.n_logprobs,
+      p.frequency_penalty, p.presence_penalty, p.penalty_window, c.history.size(), p.bias.size(), c.mask.size(), p.n_logprobs,
       static_cast<unsigned long long>(p.seed));
 }
 

@@ -81,6 +81,57 @@ TEST(Sampler, BiasAddsAndBans) {
   EXPECT_EQ(sample({-kInf, 3, 1}, params), 1);
 }
 
+TEST(Sampler, AMaskComesBeforeAllStepsAndChangesNoProbability) {
+  std::mt19937 generator(7);
+  for (int trial = 0; trial < 400; ++trial) {
+    const int n = std::vector<int>{3, 31, 32, 33, 500}[generator() % 5];
+    const std::vector<float> logits = random_logits(n, generator(), 2);
+    std::vector<uint32_t> mask(mask_words(n));
+    for (uint32_t& word : mask) word = static_cast<uint32_t>(generator() & generator());
+    std::vector<float> allowed = logits;
+    bool any = false;
+    for (int t = 0; t < n; ++t) {
+      const bool may = (mask[static_cast<size_t>(t) / 32] >> (t % 32) & 1) != 0;
+      if (!may) allowed[static_cast<size_t>(t)] = -kInf;
+      any = any || may;
+    }
+    SamplerParams params{.temperature = trial % 3 == 0 ? 0.0f : 1.5f, .top_k = trial % 4 == 0 ? 5 : 0, .repetition_penalty = 1.2f, .seed = generator(), .n_logprobs = 3};
+    if (trial % 5 == 0) params.top_n_sigma = 1;
+    params.bias = {{static_cast<int32_t>(generator() % static_cast<unsigned>(n)), 3.0f}};
+    const std::vector<int32_t> history = {0, 2, 2};
+    Sampler sampler(n);
+    SampleResult got, want, free;
+    ASSERT_TRUE(sampler.sample(logits, params, history, 1, 2, got, {.allowed = mask}).ok());
+    ASSERT_TRUE(sampler.sample(logits, params, history, 1, 2, free).ok());
+    if (!any) {
+      EXPECT_EQ(got.token, -1);
+      continue;
+    }
+    ASSERT_TRUE(sampler.sample(allowed, params, history, 1, 2, want).ok());
+    EXPECT_EQ(got.token, want.token);
+    ASSERT_EQ(got.n_logprobs, free.n_logprobs);
+    for (int i = 0; i < got.n_logprobs; ++i) EXPECT_EQ(got.top[i].token, free.top[i].token) << "the model's, without the mask";
+    if (got.token == free.token) {
+      EXPECT_EQ(got.logprob, free.logprob);
+    }
+  }
+}
+
+TEST(Sampler, AMaskThatLeavesNoTokenIsNoError) {
+  Sampler sampler(3);
+  SampleResult out{.token = 7};
+  const std::vector<uint32_t> none = {0}, second = {2}, too_many = {7, 7};
+  const std::vector<float> logits = {0, 1, 2};
+  ASSERT_TRUE(sampler.sample(logits, {}, {}, 0, 0, out, {.allowed = none}).ok());
+  EXPECT_EQ(out.token, -1);
+  ASSERT_TRUE(sampler.sample(logits, {}, {}, 0, 0, out, {.allowed = second}).ok());
+  EXPECT_EQ(out.token, 1);
+  ASSERT_TRUE(sampler.sample(logits, {.bias = {{1, -kInf}}}, {}, 0, 0, out, {.allowed = second}).ok());
+  EXPECT_EQ(out.token, -1);
+  EXPECT_EQ(sampler.sample(logits, {}, {}, 0, 0, out, {.allowed = too_many}).code, Code::invalid_argument);
+  EXPECT_EQ(sampler.sample(std::vector<float>{0, 1, kInf}, {}, {}, 0, 0, out, {.allowed = second}).code, Code::format) << "a bad logit that the mask hides";
+}
+
 TEST(Sampler, PenaltiesByHand) {
   SamplerParams params;
   params.repetition_penalty = 2;

@@ -1,5 +1,5 @@
 // Draws the token of every row; src/sampler/sampler.h is the specification.
-// Formula:  bias and penalties; the largest logit or filters and a draw; log-probabilities of the unmodified logits:
+// Formula:  mask, bias and penalties; the largest logit or filters and a draw; log-probabilities of the unmodified logits:
 //           logprob[t] = l[t] - max - ln sum exp(l - max).
 // Layout:   grid (parts, rows). A part is kTile logits of a row; its CTA leaves maxima and sums in the row's scratch,
 //           and the CTA that takes the last ticket of the row finishes it and sets the ticket back to 0 for the next
@@ -27,7 +27,7 @@ namespace sampling {
 
 struct alignas(16) Part {
   Key model_max;    // of the logits as the model gave them
-  Key row_max;      // after bias and penalties
+  Key row_max;      // after mask, bias and penalties
   double row_sum;   // of the weights relative to the part's row_max, if the row needs it
   float model_sum;  // of exp(l - the part's model_max)
 };
@@ -77,7 +77,7 @@ __device__ inline RowScratch row_scratch(const SampleArgs& args, int row) {
 __device__ inline bool penalised(const SampleRowParams& p) {
   return p.n_counts > 0 && (p.repetition_penalty != 1 || p.frequency_penalty != 0 || p.presence_penalty != 0);
 }
-__device__ inline bool modified(const SampleRowParams& p) { return p.n_bias > 0 || penalised(p); }
+__device__ inline bool modified(const SampleRowParams& p) { return p.masked != 0 || p.n_bias > 0 || penalised(p); }
 __device__ inline bool filtered(const SampleRowParams& p) { return p.top_k > 0 || p.top_p < 1 || p.min_p > 0; }
 
 // What the filters see.
@@ -181,6 +181,7 @@ __device__ inline void measure_warp(const SampleArgs& args, const SampleRowParam
   const Key model_max = slice.max();
   const float model_sum = sum_exp(slice, model_max);
   Key row_max = model_max;
+  if (p.masked != 0) slice.keep(args.masks + blockIdx.y * ((args.n_vocab + 31) / 32), args.n_vocab);
   if (modified(p)) {
     modify(args, p, s, slice, list.slice);
     row_max = slice.max();

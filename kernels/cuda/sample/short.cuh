@@ -42,6 +42,18 @@ struct Slice {
       }
     }
   }
+  // What the mask does not let pass cannot be drawn. A lane's four neighbours are in one word. The mask may be the host's
+  // memory, so it is read once, past the caches.
+  __device__ void keep(const uint32_t* mask, int64_t n_vocab) {
+#pragma unroll
+    for (int j = 0; j < kPerThread; j += 4) {
+      const uint32_t may = id(j) < n_vocab ? __ldcv(mask + id(j) / 32) >> (id(j) % 32) : 0;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if ((may >> i & 1) == 0) logits[j + i] = negative_infinity();
+      }
+    }
+  }
   // The warp's largest key in every lane.
   __device__ Key max() const {
     uint32_t best = 0;

@@ -68,6 +68,8 @@ class MadeUpPrompt {
   const LogitRow last_{.token = sequence_.n_tokens - 1, .slot = 0};
 };
 
+uint64_t mask_bytes(uint64_t n_rows, int32_t n_vocab) { return n_rows * mask_words(n_vocab) * sizeof(uint32_t); }
+
 KvMemory kv_memory_of(const Plan& plan, const BackendConfig& config) {
   return {plan, config, kv_block_bytes(plan.spec, config.kv_dtype) / 2, KvOrder::pools};
 }
@@ -98,6 +100,7 @@ std::vector<CudaExecutor::Size> CudaExecutor::sizes(const Plan& plan, const Back
       {&Buffers::scores, score_bytes(rows), "scores"},
       {&Buffers::inv_freq, f * u(s.n_rot()) / 2 * plan.ropes.size(), "RoPE frequencies"},
       {&Buffers::drawn, config.run_ahead ? sizeof(int32_t) * logit_rows : 0, "drawn tokens"},
+      {&Buffers::masks, mask_bytes(logit_rows, s.n_vocab), "masks of draws"},
       {&Buffers::token_phases, n_blocks(config) * kTokenBuckets * cuda::token_table_bytes(most_token_ops(plan)),
        "phases of a token"},
       {&Buffers::token_values, token_value_bytes(s, token_rows(config)), "values of a token"},
@@ -123,7 +126,7 @@ StepLimits CudaExecutor::limits(const Plan& plan, const BackendConfig& config) {
           .n_kv_groups = static_cast<int32_t>(plan.kv.groups.size()),
           .max_logit_rows = logit_rows,
           .max_list = static_cast<int32_t>(std::min<int64_t>(list, INT32_MAX / 8)),
-          .max_singles = kBuckets.back()};
+          .min_singles = kSegmentRows};
 }
 
 MemoryNeeds CudaExecutor::needs(const Plan& plan, const BackendConfig& config, int32_t device_index) {
@@ -144,7 +147,7 @@ CudaExecutor::CudaExecutor(Plan plan, const BackendConfig& config, int32_t devic
 CudaExecutor::~CudaExecutor() {
   if (!stream_) return;  // there is nothing on the device
   closing_.emplace(context_);
-  drain(stream_.get());  // nothing may still use the memory that goes
+  for (const Stream* stream : {&mask_stream_, &stream_}) drain(stream->get());  // nothing may still use the memory that goes
 }
 
 Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
@@ -155,6 +158,9 @@ Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
   INLAY_ASSIGN(const CudaDevice device, describe_cuda_device(device_index_));
   description_ = device.name + " (" + device.features + ")";
   INLAY_ASSIGN(stream_, make_stream());
+  INLAY_ASSIGN(mask_stream_, make_stream());
+  INLAY_ASSIGN(masks_are_there_, make_event());
+  INLAY_ASSIGN(host_masks_, PinnedBuffer::allocate(mask_bytes(u(limits(plan_, config_).max_logit_rows), plan_.spec.n_vocab), "masks of draws"));
   times.mark("device");
   INLAY_ASSIGN(weights_, DeviceWeights::allocate(plan_));
   INLAY_TRY(take_buffers());

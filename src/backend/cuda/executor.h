@@ -50,7 +50,8 @@ class CudaExecutor final : public Backend, private OpRunner {
   static MemoryNeeds needs(const Plan& plan, const BackendConfig& config, int32_t device_index);
 
  private:
-  static constexpr std::array<int32_t, 7> kBuckets = {1, 2, 4, 8, 16, 32, 64};  // rows of a decode step that is a graph
+  static constexpr std::array<int32_t, 9> kBuckets = {1, 2, 4, 8, 16, 32, 40, 48, 64};  // rows of a decode step that is a graph
+  static constexpr int32_t kSegmentRows = 32;  // single tokens that run together: products of more rows take longer than two of so many
   static constexpr BlockShape shape_of(size_t bucket) {
     return {.rows = kBuckets[bucket], .logit_rows = kBuckets[bucket], .sequences = kBuckets[bucket]};
   }
@@ -82,6 +83,7 @@ class CudaExecutor final : public Backend, private OpRunner {
     DeviceBuffer inv_freq;       // (tables, n_rot / 2)
     DeviceBuffer scores;         // of all rows of a step: tokens, RowScore, likeliest tokens
     DeviceBuffer drawn;          // (logit rows) tokens, for the step that follows
+    DeviceBuffer masks;          // (logit rows, mask words) of masked draws
     DeviceBuffer token_phases;   // of the token kernel: for every block a table for each of kTokenBuckets
     DeviceBuffer token_values;   // hidden, qkv, heads, ffn of token_rows, each from a multiple of token_part on
     DeviceBuffer token_x;        // hidden, heads, ffn of several rows as products take them
@@ -144,8 +146,10 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status launch_units(std::span<const StepUnit> units);
   Status run_segment(std::span<const StepUnit> units, const StepSegment& segment);
   Status finish(const StepResults& results);
+  Status draw_masked();
   Status draw_rest(std::span<Draw> draws);
-  void read_results(std::span<Draw> draws);
+  Status send_masks(std::span<const SampleRow> rows);
+  void read_results(std::span<const SampleRow> rows, std::span<Draw> draws);
   // scores.cpp
   Status read_rows(const StepResults& results);
   Status queue_row_logits(int32_t first_row, std::span<float> out);
@@ -232,6 +236,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   static int32_t most_token_ops(const Plan& plan);
   Status launch_decode_step(size_t bucket);
   Status try_decode_step(size_t bucket);
+  Status launch_in_segments(int32_t n_rows);
 
   cuda::CacheView cache(int32_t layer);
   cuda::AttentionVariant variant(const Op& attention) const;
@@ -255,6 +260,9 @@ class CudaExecutor final : public Backend, private OpRunner {
   const int32_t device_index_;
   std::string description_, remark_, load_times_;
   Stream stream_;
+  Stream mask_stream_;  // masks come over while a step computes
+  Event masks_are_there_;
+  PinnedBuffer host_masks_;
   DeviceWeights weights_;
   std::optional<PrefillProducts> prefill_;  // where there is the mixed GEMM or cuBLASLt
   bool prefills_ = false;                   // the step at hand: every sequence has several tokens
@@ -284,6 +292,7 @@ class CudaExecutor final : public Backend, private OpRunner {
     BlockShape shape;
     int32_t bucket = -1;
     bool replays = false, takes_drawn = false;  // replays: as a graph
+    bool is_masked = false;  // some draws are: wait() queues them all
   };
   Status take_block(Block& block);
   std::array<Block, 2> blocks_;

@@ -32,7 +32,7 @@ Status CudaExecutor::launch_op(const Op& op) {
     case OpKind::head:
       return head(op);
     case OpKind::sample:
-      return sample();
+      return block_->is_masked ? Status() : sample();
     case OpKind::count:
       break;
   }
@@ -504,7 +504,8 @@ Status CudaExecutor::sample() {
                                           .scratch = b_.sample.data(),
                                           .n_vocab = plan_.spec.n_vocab,
                                           .n = n_logit_rows_,
-                                          .tokens = config_.run_ahead ? b_.drawn.as<int32_t>() : nullptr},
+                                          .tokens = config_.run_ahead ? b_.drawn.as<int32_t>() : nullptr,
+                                          .masks = b_.masks.as<uint32_t>()},
                                          target()),
                      "sampling");
 }

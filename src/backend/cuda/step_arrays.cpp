@@ -76,7 +76,7 @@ Result<StepBlock> StepBlock::allocate(const StepLimits& limits) {
   StepBlock block;
   block.limits_ = limits;
   block.single_rows_.reserve(static_cast<size_t>(limits.max_sequences));
-  block.segments_.reserve(max_segments(limits.max_sequences, limits.max_singles));
+  block.segments_.reserve(max_segments(limits.max_sequences, limits.min_singles));
   INLAY_ASSIGN(block.host_bytes_, PinnedBuffer::allocate(bytes(limits), "page-locked memory for a step"));
   INLAY_ASSIGN(block.device_bytes_, DeviceBuffer::allocate(bytes(limits), "device memory for a step"));
   block.arrange(largest(limits));
@@ -93,7 +93,7 @@ void StepBlock::arrange(const BlockShape& shape) {
               fixed_bytes_);  // what a step leaves of its block tables shall be block 0 or an older entry
 }
 
-Status StepBlock::fill(const StepBatch& batch, const BlockShape& shape) {
+Status StepBlock::fill(const StepBatch& batch, const BlockShape& shape, int32_t most_singles) {
   arrange(shape);
   device_ = whole_;
   const auto n_tokens = static_cast<int32_t>(batch.tokens.size());
@@ -108,7 +108,7 @@ Status StepBlock::fill(const StepBatch& batch, const BlockShape& shape) {
     host_.tokens[i] = host_.row_sequence[i] = 0;
     host_.positions[i] = -1;
   }
-  cut_segments(batch, limits_.max_singles, segments_);
+  cut_segments(batch, std::max(most_singles, limits_.min_singles), segments_);
   fill_tiles(batch);
   fill_logits(batch, shape.logit_rows);
   return fill_samples(batch, shape.logit_rows);
@@ -187,6 +187,7 @@ Status StepBlock::fill_samples(const StepBatch& batch, int32_t n_logit_rows) {
     out.top_k = p.top_k;
     out.n_logprobs = p.n_logprobs;
     out.slot = row.slot;
+    out.masked = row.mask != nullptr ? 1 : 0;
     out.seed = p.seed;
     out.stream = row.stream;
     out.position = row.position;

@@ -83,6 +83,7 @@ Status CudaExecutor::describe(const StepBatch& batch, std::span<const StepUnit> 
   b.units = units;
   b.n_queued = 0;
   b.n_first = first_draws(batch.sample_rows);
+  b.is_masked = std::ranges::any_of(batch.sample_rows, [](const SampleRow& row) { return row.mask != nullptr; });
   b.bucket = bucket_of(batch);
   b.replays = b.bucket >= 0 && units.size() == 1 && units.front().begins_step() && units.front().end_op == static_cast<int32_t>(plan_.ops.size());
   b.shape = {.rows = static_cast<int32_t>(batch.tokens.size()),
@@ -91,7 +92,8 @@ Status CudaExecutor::describe(const StepBatch& batch, std::span<const StepUnit> 
   if (b.bucket >= 0 && (b.replays || units.size() > 1)) b.shape = shape_of(static_cast<size_t>(b.bucket));
   StepBatch first = batch;
   first.sample_rows = batch.sample_rows.first(b.n_first);
-  INLAY_TRY(step_->fill(first, b.shape));
+  const bool is_one = units.size() > 1 || !batch.asked_rows.empty();  // segment
+  INLAY_TRY(step_->fill(first, b.shape, is_one ? kBuckets.back() : kSegmentRows));
   if (units.size() > 1 && step_->segments().size() > 1)
     return error(Code::internal, "a step of single tokens and prompts, or of more than %d single tokens, in units", kBuckets.back());
   return {};
@@ -133,7 +135,8 @@ Status CudaExecutor::replay() {
   const auto bucket = static_cast<size_t>(block_->bucket);
   if (block_->takes_drawn) return launch_graph(block_->ahead_graphs[bucket].get(), stream_.get(), "launching a decode step");
   INLAY_TRY(step_->copy_lists(stream_.get()));
-  const GraphExec& graph = block_->sample_rows.empty() ? graphs_without_draws_[bucket] : graphs_[bucket];
+  const bool draws = !block_->sample_rows.empty() && !block_->is_masked;
+  const GraphExec& graph = draws ? graphs_[bucket] : graphs_without_draws_[bucket];
   return launch_graph(graph.get(), stream_.get(), "launching a decode step");
 }
 
@@ -187,11 +190,40 @@ Status CudaExecutor::wait(Ticket ticket, const StepResults& results) {
 // The step in the block in use, all of which was queued.
 Status CudaExecutor::finish(const StepResults& results) {
   Block& b = *block_;
+  if (b.is_masked) INLAY_TRY(draw_masked());
   INLAY_TRY(b.asked_rows.empty() ? wait_for(b.ended.get(), "running a step") : read_rows(results));
-  read_results(results.draws.first(b.n_first));
+  read_results(b.sample_rows, results.draws.first(b.n_first));
   INLAY_TRY(draw_rest(results.draws.first(b.sample_rows.size())));
   b.ticket = {};
   return {};
+}
+
+// The host has written its masks while the device was computing the logits, behind which the draws are queued.
+Status CudaExecutor::draw_masked() {
+  Block& b = *block_;
+  INLAY_TRY(send_masks(std::span(b.sample_rows).first(b.n_first)));
+  n_logit_rows_ = static_cast<int32_t>(b.n_first);
+  INLAY_TRY(sample());
+  INLAY_CUDA_TRY(cudaEventRecord(b.ended.get(), stream_.get()), "running a step");
+  return {};
+}
+
+// While the device computes; what is queued behind this sees them. A row of which nothing may be drawn has a mask of zeros. One step at a time
+// has masks, and its wait() ends when they were read.
+Status CudaExecutor::send_masks(std::span<const SampleRow> rows) {
+  const size_t n = mask_words(plan_.spec.n_vocab);
+  auto* to = reinterpret_cast<uint32_t*>(host_masks_.data());
+  for (const SampleRow& row : rows) {
+    if (row.mask != nullptr && row.mask->words.size() == n) {
+      std::ranges::copy(row.mask->words, to);
+    } else if (row.mask != nullptr) {
+      std::fill_n(to, n, 0u);
+    }
+    to += n;
+  }
+  INLAY_CUDA_TRY(cudaMemcpyAsync(b_.masks.data(), host_masks_.data(), rows.size() * n * sizeof(uint32_t), cudaMemcpyHostToDevice, mask_stream_.get()), "copying masks of draws");
+  INLAY_CUDA_TRY(cudaEventRecord(masks_are_there_.get(), mask_stream_.get()), "copying masks of draws");
+  return cuda_status(cudaStreamWaitEvent(stream_.get(), masks_are_there_.get(), 0), "copying masks of draws");
 }
 
 // Draws that had no room in the step's lists, from logits that are there.
@@ -204,9 +236,10 @@ Status CudaExecutor::draw_rest(std::span<Draw> draws) {
     INLAY_TRY(step_->fill({.sample_rows = rows.first(n)}, {.rows = 0, .logit_rows = n_logit_rows_, .sequences = 0}));
     INLAY_TRY(step_->copy_fixed(stream_.get()));
     INLAY_TRY(step_->copy_lists(stream_.get()));
+    if (b.is_masked) INLAY_TRY(send_masks(rows.first(n)));
     INLAY_TRY(sample());
     INLAY_TRY(wait_for(stream_.get(), "running a step"));
-    read_results(draws.subspan(n_done, n));
+    read_results(rows, draws.subspan(n_done, n));
   }
   return {};
 }
@@ -224,13 +257,18 @@ Status CudaExecutor::cancel(Ticket ticket) {
   return ended(std::move(status));
 }
 
-void CudaExecutor::read_results(std::span<Draw> draws) {
+void CudaExecutor::read_results(std::span<const SampleRow> rows, std::span<Draw> draws) {
   const auto* results = reinterpret_cast<const cuda::SampleRowResult*>(block_->host_results.data());
   for (size_t i = 0; i < draws.size(); ++i) {
     const cuda::SampleRowResult& r = results[i];
+    const TokenMask* mask = rows[i].mask;
+    draws[i] = {};
+    if (mask != nullptr && !mask->status.ok()) {
+      draws[i].status = mask->status;
+      continue;
+    }
     switch (r.error) {
       case cuda::RowError::none:
-        draws[i].status = {};
         break;
       case cuda::RowError::bad_logit:
         draws[i].status = error(Code::format, "the model gave a logit that is not finite for token %d", r.bad_token);
@@ -239,7 +277,7 @@ void CudaExecutor::read_results(std::span<Draw> draws) {
         draws[i].status = error(Code::format, "the model gave no finite logit among %d", plan_.spec.n_vocab);
         continue;
       case cuda::RowError::everything_banned:
-        draws[i].status = error(Code::invalid_argument, "the logit bias bans every token");
+        if (mask == nullptr) draws[i].status = error(Code::invalid_argument, "the logit bias bans every token");
         continue;
     }
     SampleResult& out = draws[i].result;
