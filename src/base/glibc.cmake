@@ -19,9 +19,14 @@ set(INLAY_GLIBC_STUBS ${PROJECT_BINARY_DIR}/glibc)
 # The stub of a library: assembler text that defines its names, and a script that gives them versions.
 function(inlay_write_glibc_stub library)
   execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=${library} OUTPUT_VARIABLE file OUTPUT_STRIP_TRAILING_WHITESPACE)
-  execute_process(COMMAND ${CMAKE_NM} -D --defined-only --print-size --with-symbol-versions ${file} OUTPUT_VARIABLE text RESULT_VARIABLE failed)
-  if(failed)
-    message(FATAL_ERROR "${CMAKE_NM} cannot read the C library's ${file}: ${failed}")
+  foreach(nm ${CMAKE_NM} nm)  # the one that CMake finds beside an older clang is LLVM's and knows no versions
+    execute_process(COMMAND ${nm} -D --defined-only --print-size --with-symbol-versions ${file} OUTPUT_VARIABLE text RESULT_VARIABLE failed ERROR_VARIABLE message)
+    if(failed STREQUAL "0")
+      break()
+    endif()
+  endforeach()
+  if(NOT failed STREQUAL "0")
+    message(FATAL_ERROR "${CMAKE_NM} cannot read the C library's ${file}: ${failed} ${message}")
   endif()
   string(REGEX MATCHALL "[0-9a-f]+ [A-Za-z] [A-Za-z_0-9]+@@?GLIBC_[0-9.]+\n" rows "${text}")  # with a size: names of versions have none
   set(names "")
