@@ -62,6 +62,13 @@ constexpr Part kParts[] = {
     {"path", "//<authority>(?:/<path-character>*)*|/(?:<path-character>+(?:/<path-character>*)*)?|<path-character>+(?:/<path-character>*)*"},
     {"relative", "//<authority>(?:/<path-character>*)*|/(?:<path-character>+(?:/<path-character>*)*)?|<first-character>+(?:/<path-character>*)*"},
     {"uri", "[A-Za-z][A-Za-z0-9+.-]*:<path>?<tail>"},
+    // RFC 6570
+    {"literal", "[^\\u0000- \"'%<>\\\\^`{|}\\u007f-\\u009f]|<escaped>"},
+    {"variable-character", "[A-Za-z0-9_]|<escaped>"},
+    {"variable", "<variable-character>(?:\\.?<variable-character>)*(?:\\*|:[1-9]\\d{0,3})?"},
+    {"expression", "\\{[+#./;?&=,!@|]?<variable>(?:,<variable>)*\\}"},
+    // RFC 6901
+    {"pointer", "(?:/(?:[^/~]|~[01])*)*"},
 };
 
 struct Format {
@@ -80,6 +87,9 @@ constexpr Format kFormats[] = {
     {"ipv6", "<ipv6>"},
     {"uri", "<uri>"},
     {"uri-reference", "<uri>|<relative>?<tail>"},
+    {"uri-template", "(?:<literal>|<expression>)*"},
+    {"json-pointer", "<pointer>"},
+    {"relative-json-pointer", "(?:0|[1-9]\\d*)(?:#|<pointer>)"},
 };
 
 }  // namespace

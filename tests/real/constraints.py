@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Constraints by real JSON schemas, beside another engine: which schemas are refused, which instances are wrongly stopped or let through, and what a token
+"""Constraints by real JSON schemas, beside other engines: which schemas are refused, which instances are wrongly stopped or let through, and what a token
 costs.
 
-    python3 tests/real/constraints.py build/release/bin/bench_constraints SCHEMAS.jsonl.xz TOKENIZER.json [--part 8] [--without-peer]
+    python3 tests/real/constraints.py build/release/bin/bench_constraints SCHEMAS.jsonl.xz TOKENIZER.json [--part 8] [--peers llguidance,xgrammar]
 
 SCHEMAS has lines {"name", "schema", "tests": [{"valid", "data"}]}, packed by xz or not. Instances are written as json.dumps writes them. --part N takes every
-Nth schema. Needed: the packages tokenizers, and for the peer llguidance and numpy. Times are processor time of one thread; a schema's constraint is new; a
-token's time is that of its mask and of the advance; the first mask's has the compilation in it. The whitespace that the peer may write is ours.
+Nth schema. Needed: the packages tokenizers, numpy and those of the peers. Times are processor time of one thread; a schema's constraint is new; a
+token's time is that of its mask and of the advance; the first mask's has the compilation in it. The whitespace that llguidance may write is ours;
+xgrammar's is the nearest that it has.
 """
 import argparse
 import json
@@ -69,9 +70,10 @@ def now():
     return time.clock_gettime_ns(time.CLOCK_THREAD_CPUTIME_ID) / 1000
 
 
-def run_peer(tokenizer_path, n_tokens, end, cases):
+def run_llguidance(tokenizer_path, pieces, end, cases):
     import llguidance
     import numpy
+    n_tokens = len(pieces)
     tokenizer = llguidance.LLTokenizer(tokenizer_path, n_vocab=n_tokens, eos_token=end, slices=llguidance.LLTokenizer.json_slices())
     mask = numpy.zeros((n_tokens + 31) // 32, dtype=numpy.int32)
     overhead = sorted(-(now() - now()) for _ in range(2001))[1000]
@@ -88,11 +90,52 @@ def run_peer(tokenizer_path, n_tokens, end, cases):
         row = {"first": now() - begin, "stopped": [], "times": []}
         for test in case["tests"]:
             matcher.reset()
-            row["stopped"].append(peer_stops(matcher, mask, test["tokens"], row["times"], overhead))
+            row["stopped"].append(llguidance_stops(matcher, mask, test["tokens"], row["times"], overhead))
         yield row
 
 
-def peer_stops(matcher, mask, tokens, times, overhead):
+def run_xgrammar(_, pieces, end, cases):
+    import numpy
+    import xgrammar
+    vocabulary = [text if kind == TEXT else b"" for kind, text in pieces]
+    info = xgrammar.TokenizerInfo(vocabulary, xgrammar.VocabType.RAW, vocab_size=len(pieces), stop_token_ids=[end])
+    mask = numpy.zeros((1, (len(pieces) + 31) // 32), dtype=numpy.int32)
+    for case in cases:
+        compiler = xgrammar.GrammarCompiler(info, max_threads=1, cache_enabled=False)
+        begin = now()
+        try:
+            compiled = compiler.compile_json_schema(case["schema"], strict_mode=False, max_whitespace_cnt=20)
+            matcher = xgrammar.GrammarMatcher(compiled)
+            matcher.fill_next_token_bitmask(mask)
+        except Exception as error:
+            yield {"error": str(error)}
+            continue
+        row = {"first": now() - begin, "stopped": [], "times": []}
+        overhead = sorted(-(now() - now()) for _ in range(201))[100]
+        for test in case["tests"]:
+            matcher.reset()
+            row["stopped"].append(xgrammar_stops(matcher, mask, test["tokens"], end, row["times"], overhead))
+        yield row
+
+
+def xgrammar_stops(matcher, mask, tokens, end, times, overhead):
+    for i, token in enumerate(tokens):
+        begin = now()
+        matcher.fill_next_token_bitmask(mask)
+        spent = now() - begin - overhead
+        if not int(mask[0][token >> 5]) >> (token & 31) & 1:
+            return i
+        begin = now()
+        matcher.accept_token(token)
+        times.append(spent + now() - begin - overhead)
+    matcher.fill_next_token_bitmask(mask)
+    return -1 if int(mask[0][end >> 5]) >> (end & 31) & 1 else len(tokens)
+
+
+PEERS = {"llguidance": run_llguidance, "xgrammar": run_xgrammar}
+
+
+def llguidance_stops(matcher, mask, tokens, times, overhead):
     for i, token in enumerate(tokens):
         begin = now()
         matcher.unsafe_compute_mask_ptr(mask.ctypes.data, mask.nbytes)
@@ -137,8 +180,8 @@ def main():
     parser.add_argument("tokenizer")
     parser.add_argument("--part", type=int, default=1)
     parser.add_argument("--ends", default="<|im_end|>,<|endoftext|>,</s>,<|end_of_text|>,<|eot_id|>")
-    parser.add_argument("--without-peer", action="store_true")
-    parser.add_argument("--json", help="a file for the rows of both")
+    parser.add_argument("--peers", default="llguidance", help="of " + ", ".join(PEERS) + "; empty: none")
+    parser.add_argument("--json", help="a file for the rows of all")
     options = parser.parse_args()
     import tokenizers
     pieces = pieces_of(options.tokenizer, options.ends.split(","))
@@ -148,18 +191,17 @@ def main():
     cases = list(read_cases(options.schemas, options.part, tokenizers.Tokenizer.from_file(options.tokenizer)))
     with tempfile.TemporaryDirectory() as folder:
         ours = run_ours(options.program, pieces, cases, pathlib.Path(folder))
-    peer = [] if options.without_peer else list(run_peer(options.tokenizer, len(pieces), end, cases))
-    counted = [is_right(case, row) for case, row in zip(cases, ours)]
-    if peer:
-        counted = [use and is_right(case, row) for use, case, row in zip(counted, cases, peer)]
+    engines = {"Inlay": ours}
+    for name in filter(None, options.peers.split(",")):
+        engines[name] = list(PEERS[name](options.tokenizer, pieces, end, cases))
+    counted = [all(is_right(case, rows[i]) for rows in engines.values()) for i, case in enumerate(cases)]
     print(f"{len(cases)} schemas, {len(pieces)} tokens; times over the {sum(counted)} schemas that are right throughout")
     print("| engine | refused | valid stopped | invalid let through | us a token, mean | p50 | p99 | p99.9 | first mask, ms, p50 | p99 |")
     print("|---|---|---|---|---|---|---|---|---|---|")
-    report("Inlay", cases, ours, counted)
-    if peer:
-        report("llguidance", cases, peer, counted)
+    for name, rows in engines.items():
+        report(name, cases, rows, counted)
     if options.json:
-        pathlib.Path(options.json).write_text(json.dumps({"names": [case["name"] for case in cases], "ours": ours, "peer": peer}), encoding="utf-8")
+        pathlib.Path(options.json).write_text(json.dumps({"names": [case["name"] for case in cases], "engines": engines}), encoding="utf-8")
 
 
 if __name__ == "__main__":
