@@ -66,6 +66,7 @@ func (a *Answer) Next() (RequestEvent, error) {
 	a.pending = a.pending[1:]
 	if event.Kind != RequestEventEnd {
 		event.Tokens = append([]TokenLogprob(nil), event.Tokens...) // They are the buffer's.
+		event.Top = append([]TokenLogprob(nil), event.Top...)
 		return event, nil
 	}
 	a.last = event

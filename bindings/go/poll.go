@@ -19,7 +19,7 @@ type EventBuffer struct {
 }
 
 // NewEventBuffer makes one with room for so many events, of each at least 1, with so many tokens and bytes of text altogether:
-// at least 1 and 4. What has no room stays for the next Poll.
+// at least one with as many likeliest ones as there can be, and 4. What has no room stays for the next Poll.
 func NewEventBuffer(events, tokens, bytes int) *EventBuffer {
 	atLeast := func(n, least int) int {
 		if n < least {
@@ -28,7 +28,7 @@ func NewEventBuffer(events, tokens, bytes int) *EventBuffer {
 		return n
 	}
 	b := &EventBuffer{}
-	b.make(atLeast(events, 1), atLeast(tokens, 1), atLeast(bytes, 4))
+	b.make(atLeast(events, 1), atLeast(tokens, 1+raw.MaxLogprobs), atLeast(bytes, 4))
 	return b
 }
 
@@ -110,8 +110,9 @@ func (s *sharedQueue) take(b *EventBuffer) []RequestEvent {
 		switch e := &polled[i]; e.Kind {
 		case RequestEventTokens:
 			first, end := e.FirstToken, e.FirstToken+uintptr(e.NTokens)
+			top := end + uintptr(e.NTokens)*uintptr(e.NTop)
 			b.events = append(b.events, RequestEvent{Request: RequestID(e.Request), Sequence: e.Sequence, User: e.User, Kind: e.Kind,
-				Tokens: b.tokens[first:end:end], Text: text[e.Text : e.Text+e.TextBytes]})
+				Tokens: b.tokens[first:end:end], Top: b.tokens[end:top:top], Text: text[e.Text : e.Text+e.TextBytes]})
 		case RequestEventEnd:
 			b.events = append(b.events, endOf(e, text[e.Text:e.Text+e.TextBytes]))
 			s.ended(RequestID(e.Request))

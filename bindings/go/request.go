@@ -57,6 +57,8 @@ type RequestEvent struct {
 	Kind RequestEventKind `json:"kind"`
 	// Tokens were drawn, those of several steps where nobody has polled meanwhile.
 	Tokens []TokenLogprob `json:"tokens,omitempty"`
+	// Top has the likeliest tokens in the place of each of Tokens, one after the other, as many as the sampler asks for: see Likeliest.
+	Top []TokenLogprob `json:"top,omitempty"`
 	// Text is the new text, whole characters. What may begin a stop string is held back until that is clear.
 	Text string `json:"text"`
 	// Finish is why the request has ended, with its end, else FinishNone.
@@ -74,6 +76,19 @@ type RequestEvent struct {
 	QueuedTime time.Duration `json:"queued_ns"`
 	PromptTime time.Duration `json:"prompt_ns"`
 	DecodeTime time.Duration `json:"decode_ns"`
+}
+
+// Likeliest are the likeliest tokens in the place of Tokens[i], the likeliest first: as many as the sampler's Logprobs asks for, fewer where
+// fewer have a probability.
+func (e *RequestEvent) Likeliest(i int) []TokenLogprob {
+	if i < 0 || i >= len(e.Tokens) {
+		return nil
+	}
+	n := len(e.Top) / len(e.Tokens)
+	all := e.Top[i*n : (i+1)*n]
+	for n = 0; n < len(all) && all[n].Token >= 0; n++ {
+	}
+	return all[:n:n]
 }
 
 // Err is the error that the request has ended with, nil where it has not ended or ended otherwise.

@@ -254,6 +254,56 @@ func TestSmallEventBuffers(t *testing.T) {
 	}
 }
 
+// Greedy tokens are the likeliest ones, whatever room there is.
+func TestTheLikeliestTokensComeAlong(t *testing.T) {
+	engine := engineWith(t, nil)
+	giveThread(t, engine)
+	session := upTo(12)
+	session.Sampler.Logprobs = 3
+	check := func(event RequestEvent) int {
+		for i, token := range event.Tokens {
+			top := event.Likeliest(i)
+			if len(top) != 3 || top[0] != token || top[1].Logprob > top[0].Logprob || top[2].Logprob > top[1].Logprob {
+				t.Errorf("token %v among %v", token, top)
+			}
+		}
+		if event.Likeliest(len(event.Tokens)) != nil || event.Likeliest(-1) != nil {
+			t.Error("likeliest tokens of none")
+		}
+		return len(event.Tokens)
+	}
+	for _, buffer := range []*EventBuffer{{}, NewEventBuffer(0, 0, 0)} {
+		queue := queueOf(t, engine, nil)
+		submit(t, queue, Request{Text: "Once upon a time", Session: session})
+		for n, ended := 0, false; !ended; {
+			events, err := queue.Next(background, buffer)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, event := range events {
+				n += check(event)
+				ended = event.Kind == RequestEventEnd
+			}
+			if ended && n != 12 {
+				t.Errorf("%d tokens", n)
+			}
+		}
+		queue.Close()
+	}
+	answer, err := engine.Ask(background, &Request{Text: "Once upon a time", Session: session})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Close()
+	n := 0
+	for event, err := answer.Next(); err == nil; event, err = answer.Next() {
+		n += check(event)
+	}
+	if n != 12 {
+		t.Errorf("%d tokens of an answer", n)
+	}
+}
+
 // A poll takes no memory but what the call through cgo does, and one for texts.
 func TestPollUsesItsBufferAgain(t *testing.T) {
 	engine := engineWith(t, nil)

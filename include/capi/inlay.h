@@ -951,8 +951,10 @@ typedef struct inlay_request_event {
   int32_t n_cached;
   // With END: tokens that were drawn. [tokens]
   int32_t n_drawn;
-  // 0.
-  int32_t reserved;
+  // Likeliest tokens of each of them, the n_logprobs of the request's sampler: behind the event's tokens the call's
+  // tokens has n_tokens x n_top of them, for each token in its place the likeliest first; token -1 where fewer have a
+  // probability. [tokens]
+  int32_t n_top;
   // With END: from its submission until it began. [microseconds]
   uint64_t queued_us;
   // With END: from there to its first token. [microseconds]
@@ -1658,8 +1660,8 @@ inlay_status inlay_request_cancel(const inlay_queue* queue, uint64_t request_id,
 // Thread: any.
 // Blocks: no.
 // Ownership: Nothing is kept.
-// On error: BUFFER_TOO_SMALL: no room for the next event; 1 event, 1 token and 4 bytes of text are room for any.
-// INVALID_STATE: the engine was freed, and all was polled.
+// On error: BUFFER_TOO_SMALL: no room for the next event; 1 event, 1 token and n_logprobs more, and 4 bytes of text are
+// room for any. INVALID_STATE: the engine was freed, and all was polled.
 // Errors: BUFFER_TOO_SMALL, INVALID_STATE.
 // Since: 1.3.
 inlay_status inlay_poll(const inlay_queue* queue, inlay_request_event* events, size_t cap_events, size_t event_stride,

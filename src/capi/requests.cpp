@@ -86,6 +86,7 @@ inlay_request_event event_of(const RequestEvent& event) {
   out.user = event.user;
   out.kind = event.is_end ? INLAY_REQUEST_EVENT_END : INLAY_REQUEST_EVENT_TOKENS;
   out.n_tokens = static_cast<int32_t>(event.n_tokens);
+  out.n_top = event.n_top;
   out.first_token = event.first_token;
   out.text = event.text;
   out.text_bytes = event.n_text;

@@ -54,6 +54,8 @@ struct Request {
   // The queue's mutex guards these.
   struct News {
     std::vector<TokenLogprob> tokens;  // that nobody has polled
+    std::vector<TokenLogprob> top;     // (tokens, n_top): of each the likeliest in its place, token -1 where there is none
+    int32_t n_top = 0;
     std::string text;             // likewise; whole characters
     RequestEnd end;
     bool has_ended = false, is_cancelled = false, is_listed = false;

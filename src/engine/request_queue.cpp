@@ -21,7 +21,9 @@ Status RequestQueue::add(const std::shared_ptr<Request>& request) {
     return full;
   }
   const auto n = static_cast<size_t>(limits_.unread_tokens);
+  request->news.n_top = std::clamp(request->run.options.sampler.n_logprobs, 0, kMaxLogprobs);
   request->news.tokens.reserve(n);
+  request->news.top.reserve(n * static_cast<size_t>(request->news.n_top));
   request->news.text.reserve(4 * n);
   requests_.emplace(request->id, request);
   return {};
@@ -61,11 +63,12 @@ static void take_text(TextStream& from, std::string& to) {
   to.resize(n_before + from.take(to.data() + n_before, n));
 }
 
-bool RequestQueue::add_token(Request& request, TokenLogprob token, TextStream& text) {
+bool RequestQueue::add_token(Request& request, const SampleResult& drawn, TextStream& text) {
   const std::lock_guard lock(mutex_);
   Request::News& news = request.news;
   if (forgets_ || news.is_cancelled || news.has_ended) return false;
-  news.tokens.push_back(token);
+  news.tokens.push_back({drawn.token, drawn.logprob});
+  for (int32_t i = 0; i < news.n_top; ++i) news.top.push_back(i < drawn.n_logprobs ? drawn.top[i] : TokenLogprob{-1, 0});
   request.n_unread.store(static_cast<int32_t>(news.tokens.size()), std::memory_order_relaxed);
   take_text(text, news.text);
   return list(request);
@@ -104,8 +107,14 @@ size_t whole_characters(std::string_view text, size_t n) {
   return n;
 }
 
+void move_front(std::vector<TokenLogprob>& from, size_t n, std::span<TokenLogprob> to) {
+  const auto end = from.begin() + static_cast<std::ptrdiff_t>(n);
+  std::copy(from.begin(), end, to.begin());
+  from.erase(from.begin(), end);
+}
+
 Status no_room() {
-  Status small = error(Code::buffer_too_small, "there is no room for the next event; 1 event, 1 token and 4 bytes of text are room for any");
+  Status small = error(Code::buffer_too_small, "there is no room for the next event; 1 event, 1 token and its likeliest ones, and 4 bytes of text are room for any");
   small.required = 4;
   return small;
 }
@@ -124,18 +133,20 @@ bool RequestQueue::take_news(Request& request, const EventRoom& room, size_t& n_
     event.n_text = whole_characters(message, room.text.size() - n_text);
     std::memcpy(room.text.data() + n_text, message.data(), event.n_text);
   } else {
-    event.n_tokens = std::min(news.tokens.size(), room.tokens.size() - n_tokens);
+    const auto n_top = static_cast<size_t>(news.n_top);
+    event.n_top = news.n_top;
+    event.n_tokens = std::min(news.tokens.size(), (room.tokens.size() - n_tokens) / (1 + n_top));
     event.n_text = whole_characters(news.text, room.text.size() - n_text);
     if (event.n_tokens == 0 && event.n_text == 0) return false;
-    std::copy_n(news.tokens.begin(), event.n_tokens, room.tokens.begin() + static_cast<std::ptrdiff_t>(n_tokens));
+    move_front(news.tokens, event.n_tokens, room.tokens.subspan(n_tokens));
+    move_front(news.top, event.n_tokens * n_top, room.tokens.subspan(n_tokens + event.n_tokens));
     std::memcpy(room.text.data() + n_text, news.text.data(), event.n_text);
-    news.tokens.erase(news.tokens.begin(), news.tokens.begin() + static_cast<std::ptrdiff_t>(event.n_tokens));
     news.text.erase(0, event.n_text);
     const int32_t n_before = request.n_unread.exchange(static_cast<int32_t>(news.tokens.size()), std::memory_order_relaxed);
     if (n_before >= limits_.unread_tokens) lets_go_on_.store(true, std::memory_order_relaxed);
   }
   event.sequence = ++n_events_;
-  n_tokens += event.n_tokens;
+  n_tokens += event.n_tokens * (1 + static_cast<size_t>(event.n_top));
   n_text += event.n_text;
   return true;
 }

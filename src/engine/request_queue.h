@@ -22,7 +22,8 @@ struct QueueLimits {
 struct RequestEvent {
   uint64_t request = 0, sequence = 0, user = 0;
   bool is_end = false;
-  size_t first_token = 0, n_tokens = 0;  // into the tokens' room
+  size_t first_token = 0, n_tokens = 0;  // into the tokens' room; behind these n_tokens x n_top likeliest ones
+  int32_t n_top = 0;
   size_t text = 0, n_text = 0;           // into the text's room, bytes
   RequestEnd end;                        // of an end; then the text is the status' message
 };
@@ -49,7 +50,7 @@ class RequestQueue {
   std::shared_ptr<Request> cancel(uint64_t id);
 
   // True: the queue had nothing to tell before; wake() is to be called.
-  [[nodiscard]] bool add_token(Request& request, TokenLogprob token, TextStream& text);
+  [[nodiscard]] bool add_token(Request& request, const SampleResult& drawn, TextStream& text);
   [[nodiscard]] bool add_end(Request& request, RequestEnd end, TextStream* text);  // text: what is left of it, or null
   void wake();
 

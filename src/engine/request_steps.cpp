@@ -322,7 +322,7 @@ void Requests::finish_draw(Request& request, Draw& draw) {
   ++run.n_drawn_since;
   ++n_drawn_;
   if (run.drew_first == 0) run.drew_first = now_us();
-  tell(run.queue, run.queue->add_token(request, {event.sample.token, event.sample.logprob}, session.text_));
+  tell(run.queue, run.queue->add_token(request, event.sample, session.text_));
   if (event.finish_reason != FinishReason::none) end(request, event.finish_reason);
 }
 

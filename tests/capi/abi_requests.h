@@ -100,7 +100,7 @@ static void test_poll(const inlay_queue* queue, size_t n_requests, uint64_t last
     EXPECT(INLAY_OK, CALL(inlay_poll)(queue, events, 8, stride, tokens, 16, text, sizeof text, &n, &err));
     for (i = 0; i < n; ++i) {
       const inlay_request_event* e = &events[i];
-      CHECK(e->sequence == ++sequence && e->request > 0 && e->reserved == 0);
+      CHECK(e->sequence == ++sequence && e->request > 0 && e->n_top == 0);
       CHECK(e->first_token + (size_t)e->n_tokens <= 16 && e->text + e->text_bytes <= sizeof text);
       CHECK((e->request + 4 > last) == (e->user == 77));
       if (e->kind != INLAY_REQUEST_EVENT_END) continue;

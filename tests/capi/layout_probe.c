@@ -430,7 +430,7 @@ int main(void) {
   FIELD(inlay_request_event, n_prompt)
   FIELD(inlay_request_event, n_cached)
   FIELD(inlay_request_event, n_drawn)
-  FIELD(inlay_request_event, reserved)
+  FIELD(inlay_request_event, n_top)
   FIELD(inlay_request_event, queued_us)
   FIELD(inlay_request_event, prompt_us)
   FIELD(inlay_request_event, decode_us)

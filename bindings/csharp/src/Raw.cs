@@ -1239,8 +1239,10 @@ namespace Inlay.Raw
         public int n_cached;
         /// <summary>With END: tokens that were drawn. [tokens]</summary>
         public int n_drawn;
-        /// <summary>0.</summary>
-        public int reserved;
+        /// <summary>Likeliest tokens of each of them, the n_logprobs of the request's sampler: behind the event's tokens
+        /// the call's tokens has n_tokens x n_top of them, for each token in its place the likeliest first; token -1 where
+        /// fewer have a probability. [tokens]</summary>
+        public int n_top;
         /// <summary>With END: from its submission until it began. [microseconds]</summary>
         public ulong queued_us;
         /// <summary>With END: from there to its first token. [microseconds]</summary>
@@ -2661,8 +2663,8 @@ namespace Inlay.Raw
         /// <param name="n_events">Events that were written; 0 where there are none.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: no room for the next
-        /// event; 1 event, 1 token and 4 bytes of text are room for any. INVALID_STATE: the engine was freed, and all was
-        /// polled. Errors: BUFFER_TOO_SMALL, INVALID_STATE. Since: 1.3.</remarks>
+        /// event; 1 event, 1 token and n_logprobs more, and 4 bytes of text are room for any. INVALID_STATE: the engine was
+        /// freed, and all was polled. Errors: BUFFER_TOO_SMALL, INVALID_STATE. Since: 1.3.</remarks>
         public Status inlay_poll(IntPtr queue, inlay_request_event* events, UIntPtr cap_events, UIntPtr event_stride, inlay_token_logprob* tokens, UIntPtr cap_tokens, byte* text, UIntPtr cap_text, UIntPtr* n_events, inlay_error* err)
         {
             if (_inlay_poll == null) return Older.Refuse("inlay_poll", "1.3", err);

@@ -16,7 +16,7 @@ namespace Inlay
 
         /// <summary>Makes room.</summary>
         /// <param name="events">For this many events, 1 or more.</param>
-        /// <param name="tokens">For this many tokens of all events, 1 or more.</param>
+        /// <param name="tokens">For this many tokens of all events, 1 or more; for one and the likeliest in its place at least.</param>
         /// <param name="textBytes">For this many bytes of their texts, 4 or more.</param>
         public RequestEvents(int events = 64, int tokens = 1024, int textBytes = 8192)
         {
@@ -24,7 +24,7 @@ namespace Inlay
             if (tokens < 1) throw new ArgumentOutOfRangeException(nameof(tokens));
             if (textBytes < 4) throw new ArgumentOutOfRangeException(nameof(textBytes));
             _events = new inlay_request_event[events];
-            _tokens = new inlay_token_logprob[tokens];
+            _tokens = new inlay_token_logprob[Math.Max(tokens, 1 + Api.INLAY_MAX_LOGPROBS)];
             _text = new byte[textBytes];
         }
 
@@ -131,9 +131,33 @@ namespace Inlay
         /// <summary>One of them.</summary>
         public TokenLogprob GetToken(int index)
         {
+            CheckToken(index);
+            return _of.TokenAt((int)_raw.first_token + index);
+        }
+
+        /// <summary>Of the likeliest tokens in the place of a token, the likeliest first: their number. As many as the sampler asks for, fewer where
+        /// fewer have a probability.</summary>
+        public int GetLikeliestCount(int index)
+        {
+            CheckToken(index);
+            int n = 0;
+            while (n < _raw.n_top && _of.TokenAt(TopOf(index) + n).Token >= 0) n++;
+            return n;
+        }
+
+        /// <summary>One of them.</summary>
+        public TokenLogprob GetLikeliest(int index, int rank)
+        {
+            if (rank < 0 || rank >= GetLikeliestCount(index)) throw new ArgumentOutOfRangeException(nameof(rank));
+            return _of.TokenAt(TopOf(index) + rank);
+        }
+
+        private int TopOf(int index) { return (int)_raw.first_token + _raw.n_tokens + index * _raw.n_top; }
+
+        private void CheckToken(int index)
+        {
             if (index < 0 || index >= _raw.n_tokens) throw new ArgumentOutOfRangeException(nameof(index));
             _of.CheckCurrent(_poll);
-            return _of.TokenAt((int)_raw.first_token + index);
         }
 
         /// <summary>New text, whole characters; empty while a character or what may be a stop string is incomplete. Makes a string at

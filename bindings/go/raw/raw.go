@@ -1882,8 +1882,10 @@ type RequestEvent struct {
 	NCached int32
 	// With END: tokens that were drawn. [tokens]
 	NDrawn int32
-	// 0.
-	Reserved int32
+	// Likeliest tokens of each of them, the n_logprobs of the request's sampler: behind the event's tokens the call's
+	// tokens has n_tokens x n_top of them, for each token in its place the likeliest first; token -1 where fewer have
+	// a probability. [tokens]
+	NTop int32
 	// With END: from its submission until it began. [microseconds]
 	QueuedUs uint64
 	// With END: from there to its first token. [microseconds]
@@ -2906,8 +2908,8 @@ func RequestCancel(queue *Queue, requestID uint64, err *Error) Status {
 //   - Thread: any.
 //   - Blocks: no.
 //   - Ownership: Nothing is kept.
-//   - On error: BUFFER_TOO_SMALL: no room for the next event; 1 event, 1 token and 4 bytes of text are room for any.
-//     INVALID_STATE: the engine was freed, and all was polled.
+//   - On error: BUFFER_TOO_SMALL: no room for the next event; 1 event, 1 token and n_logprobs more, and 4 bytes of
+//     text are room for any. INVALID_STATE: the engine was freed, and all was polled.
 //   - Errors: BUFFER_TOO_SMALL, INVALID_STATE.
 //   - Since: 1.3.
 func Poll(queue *Queue, events *RequestEvent, capEvents uintptr, eventStride uintptr, tokens *TokenLogprob, capTokens uintptr, text *byte, capText uintptr, nEvents *uintptr, err *Error) Status {

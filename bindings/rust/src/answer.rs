@@ -50,6 +50,8 @@ pub struct Piece {
     pub text: String,
     /// Tokens that were drawn.
     pub tokens: Vec<TokenLogprob>,
+    /// The likeliest in the place of each of them: see [`RequestEvent::likeliest`](crate::RequestEvent::likeliest).
+    pub likeliest: Vec<Vec<TokenLogprob>>,
     /// How the request ended, in the last piece.
     pub end: Option<RequestEnd>,
 }
@@ -203,8 +205,9 @@ impl Answer {
             if let Some(RequestEnd { error: Some(error), .. }) = event.end {
                 return Some(Err(error));
             }
+            let likeliest = (0..event.tokens.len()).map(|i| event.likeliest(i).to_vec()).collect();
             let (text, tokens) = (event.text.into_owned(), event.tokens.to_vec());
-            return Some(Ok(Piece { text, tokens, end: event.end }));
+            return Some(Ok(Piece { text, tokens, likeliest, end: event.end }));
         }
     }
 }

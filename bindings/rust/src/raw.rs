@@ -1353,8 +1353,10 @@ pub struct inlay_request_event {
     pub n_cached: i32,
     /// With END: tokens that were drawn. (tokens)
     pub n_drawn: i32,
-    /// 0.
-    pub reserved: i32,
+    /// Likeliest tokens of each of them, the n_logprobs of the request's sampler: behind the event's tokens the
+    /// call's tokens has n_tokens x n_top of them, for each token in its place the likeliest first; token -1 where
+    /// fewer have a probability. (tokens)
+    pub n_top: i32,
     /// With END: from its submission until it began. (microseconds)
     pub queued_us: u64,
     /// With END: from there to its first token. (microseconds)
@@ -2375,8 +2377,8 @@ pub struct Functions {
     /// - Thread: any.
     /// - Blocks: no.
     /// - Ownership: Nothing is kept.
-    /// - On error: BUFFER_TOO_SMALL: no room for the next event; 1 event, 1 token and 4 bytes of text are room for
-    ///   any. INVALID_STATE: the engine was freed, and all was polled.
+    /// - On error: BUFFER_TOO_SMALL: no room for the next event; 1 event, 1 token and n_logprobs more, and 4 bytes of
+    ///   text are room for any. INVALID_STATE: the engine was freed, and all was polled.
     /// - Errors: BUFFER_TOO_SMALL, INVALID_STATE.
     /// - Since: 1.3.
     ///

@@ -1,6 +1,6 @@
 //! What became of requests, as a queue tells.
 use crate::error::into_string;
-use crate::{raw, Error, FinishReason, RequestEventKind, RequestId, Status, TokenLogprob};
+use crate::{raw, Error, FinishReason, RequestEventKind, RequestId, Status, TokenLogprob, MAX_LOGPROBS};
 use std::borrow::Cow;
 use std::time::Duration;
 
@@ -16,6 +16,9 @@ pub struct RequestEvents {
     tokens: Vec<TokenLogprob>,
 }
 
+/// A token, and the likeliest ones in its place.
+const LEAST_TOKENS: usize = 1 + MAX_LOGPROBS;
+
 /// Room for 64 events with 256 tokens and 4 KiB of text.
 impl Default for RequestEvents {
     fn default() -> Self {
@@ -24,8 +27,8 @@ impl Default for RequestEvents {
 }
 
 impl RequestEvents {
-    /// Room for at most so many events, tokens and bytes of text at a time: for one event, one token and four bytes at least. Less
-    /// room loses nothing: the rest comes with the next call.
+    /// Room for at most so many events, tokens and bytes of text at a time: for one event, one token with as many
+    /// likeliest ones as there can be, and four bytes at least. Less room loses nothing: the rest comes with the next call.
     ///
     /// ```
     /// # use inlay::*;
@@ -38,17 +41,21 @@ impl RequestEvents {
     pub fn with_room(n_events: usize, n_tokens: usize, n_bytes: usize) -> Self {
         Self {
             events: vec![raw::inlay_request_event::default(); n_events.max(1)],
-            raw_tokens: vec![raw::inlay_token_logprob::default(); n_tokens.max(1)],
+            raw_tokens: vec![raw::inlay_token_logprob::default(); n_tokens.max(LEAST_TOKENS)],
             text: vec![0; n_bytes.max(4)],
             n: 0,
-            tokens: Vec::with_capacity(n_tokens.max(1)),
+            tokens: Vec::with_capacity(n_tokens.max(LEAST_TOKENS)),
         }
     }
 
     /// After a call that brought so many.
     pub(crate) fn hold(&mut self, n: usize) {
         self.n = n;
-        let n_tokens = self.raw().iter().map(|event| event.first_token + event.n_tokens.max(0) as usize).max();
+        let n_tokens = self
+            .raw()
+            .iter()
+            .map(|event| event.first_token + event.n_tokens.max(0) as usize * (1 + event.n_top.max(0) as usize))
+            .max();
         self.tokens.clear();
         self.tokens.extend(self.raw_tokens[..n_tokens.unwrap_or(0)].iter().map(TokenLogprob::from_raw));
     }
@@ -125,6 +132,8 @@ pub struct RequestEvent<'e> {
     pub kind: RequestEventKind,
     /// Tokens that were drawn.
     pub tokens: &'e [TokenLogprob],
+    /// The likeliest in the place of each of them, as many as [`Sampler::n_logprobs`](crate::Sampler) asks for: see [`likeliest`](Self::likeliest).
+    top: &'e [TokenLogprob],
     /// New text in whole characters. What may begin a stop string is held back until that is clear.
     pub text: Cow<'e, str>,
     /// How the request ended. `None`: it goes on.
@@ -154,8 +163,31 @@ pub struct RequestEnd {
 }
 
 impl<'e> RequestEvent<'e> {
+    /// The likeliest tokens in the place of the event's token of this number, the likeliest first: as many as the request's sampler asks for,
+    /// fewer where fewer have a probability.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let queue = engine.queue(QueueOptions::default())?;
+    /// let session = SessionOptions::default().max_tokens(1).sampler(Sampler::default().n_logprobs(3));
+    /// queue.submit(&Request::new("Once upon a time").session(session))?;
+    /// engine.run(RunOptions::default())?;
+    /// let mut events = RequestEvents::default();
+    /// queue.poll(&mut events)?;
+    /// assert_eq!(events.get(0).unwrap().likeliest(0).len(), 3);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn likeliest(&self, index: usize) -> &'e [TokenLogprob] {
+        let n_top = self.top.len() / self.tokens.len().max(1);
+        let all = self.top.get(index * n_top..(index + 1) * n_top).unwrap_or(&[]);
+        &all[..all.iter().position(|one| one.token < 0).unwrap_or(all.len())]
+    }
+
     fn from_raw(event: &raw::inlay_request_event, tokens: &'e [TokenLogprob], text: &'e [u8]) -> Self {
         let text = &text[event.text..event.text + event.text_bytes];
+        let n_tokens = event.n_tokens.max(0) as usize;
+        let first_top = event.first_token + n_tokens;
         let kind = RequestEventKind::from_raw(event.kind);
         let end = (kind == RequestEventKind::End).then(|| RequestEnd::from_raw(event, text));
         let is_message = end.as_ref().is_some_and(|end| end.error.is_some());
@@ -164,7 +196,8 @@ impl<'e> RequestEvent<'e> {
             sequence: event.sequence,
             user: event.user,
             kind,
-            tokens: &tokens[event.first_token..event.first_token + event.n_tokens.max(0) as usize],
+            tokens: &tokens[event.first_token..first_top],
+            top: &tokens[first_top..first_top + n_tokens * event.n_top.max(0) as usize],
             text: if is_message { Cow::Borrowed("") } else { String::from_utf8_lossy(text) },
             end,
         }

@@ -4,7 +4,7 @@ mod common;
 use common::*;
 use inlay::{
     ChatMessage, Engine, FinishReason, GenerateOptions, Queue, QueueOptions, Request, RequestEnd, RequestEventKind,
-    RequestEvents, RequestId, RunOptions, Sampler, Session, SessionOptions, Status, ThreadOptions, Token,
+    RequestEvents, RequestId, RunOptions, Sampler, Session, SessionOptions, Status, ThreadOptions, Token, TokenLogprob,
 };
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -98,6 +98,36 @@ fn alone(engine: &Engine, tokens: &[Token], options: &SessionOptions) -> (Vec<To
         text += &event.text;
     }
     (drawn, text)
+}
+
+#[test]
+fn the_likeliest_tokens_come_along() {
+    let engine = small(2);
+    let options = up_to(9).sampler(Sampler::default().n_logprobs(4));
+    let tokens = engine.tokenize(PROMPT, Default::default()).unwrap();
+    let mut session = engine.session(&options).unwrap();
+    let wanted: Vec<Vec<TokenLogprob>> = session
+        .generate(&tokens, &GenerateOptions::default())
+        .unwrap()
+        .map(|event| event.unwrap().top)
+        .filter(|top| !top.is_empty())
+        .collect();
+    drop(session);
+    for mut events in [RequestEvents::default(), RequestEvents::with_room(0, 0, 0)] {
+        let queue = engine.queue(QueueOptions::default()).unwrap();
+        queue.submit(&Request::new(&tokens).session(options.clone())).unwrap();
+        let mut got = Vec::new();
+        while engine.run(RunOptions::default()).unwrap().n_requests > 0 || queue.poll(&mut events).unwrap() > 0 {
+            for event in events.iter() {
+                got.extend((0..event.tokens.len()).map(|i| event.likeliest(i).to_vec()));
+                assert!(event.likeliest(event.tokens.len()).is_empty());
+            }
+        }
+        assert_eq!((wanted.len(), &got), (9, &wanted));
+    }
+    engine.set_thread(ThreadOptions::default()).unwrap();
+    let pieces = engine.answer(&Request::new(&tokens).session(options)).unwrap().map(Result::unwrap);
+    assert_eq!(pieces.flat_map(|piece| piece.likeliest).collect::<Vec<_>>(), wanted);
 }
 
 #[test]

@@ -504,7 +504,7 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_request_event), "n_prompt", p, &p->n_prompt);
         Field(typeof(inlay_request_event), "n_cached", p, &p->n_cached);
         Field(typeof(inlay_request_event), "n_drawn", p, &p->n_drawn);
-        Field(typeof(inlay_request_event), "reserved", p, &p->reserved);
+        Field(typeof(inlay_request_event), "n_top", p, &p->n_top);
         Field(typeof(inlay_request_event), "queued_us", p, &p->queued_us);
         Field(typeof(inlay_request_event), "prompt_us", p, &p->prompt_us);
         Field(typeof(inlay_request_event), "decode_us", p, &p->decode_us);

@@ -519,7 +519,7 @@ func main() {
 		field("inlay_request_event.n_prompt", unsafe.Offsetof(s.NPrompt), unsafe.Sizeof(s.NPrompt))
 		field("inlay_request_event.n_cached", unsafe.Offsetof(s.NCached), unsafe.Sizeof(s.NCached))
 		field("inlay_request_event.n_drawn", unsafe.Offsetof(s.NDrawn), unsafe.Sizeof(s.NDrawn))
-		field("inlay_request_event.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
+		field("inlay_request_event.n_top", unsafe.Offsetof(s.NTop), unsafe.Sizeof(s.NTop))
 		field("inlay_request_event.queued_us", unsafe.Offsetof(s.QueuedUs), unsafe.Sizeof(s.QueuedUs))
 		field("inlay_request_event.prompt_us", unsafe.Offsetof(s.PromptUs), unsafe.Sizeof(s.PromptUs))
 		field("inlay_request_event.decode_us", unsafe.Offsetof(s.DecodeUs), unsafe.Sizeof(s.DecodeUs))

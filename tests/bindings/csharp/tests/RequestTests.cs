@@ -157,6 +157,33 @@ static class RequestTests
 
     public static void TheLeastRoomIsEnough() { AnswersAreThoseOfSessions(new RequestEvents(1, 1, 4)); }
 
+    public static void TheLikeliestTokensComeAlong()
+    {
+        using (Engine engine = Given.Engine())
+        foreach (int room in new[] { 1, 64 })
+        using (RequestQueue queue = engine.CreateQueue())
+        {
+            SessionOptions options = UpTo(9);
+            options.Sampler = new SamplerOptions { Logprobs = 3 };
+            queue.Submit(new Request(Given.Prompt) { Options = options });
+            var events = new RequestEvents(2, room, 64);
+            int n = 0;
+            while (engine.Run().Requests > 0 || queue.Poll(events) > 0)
+            {
+                foreach (RequestEvent next in events)
+                {
+                    for (int i = 0; i < next.TokenCount; i++, n++)
+                    {
+                        Expect.Equal(3, next.GetLikeliestCount(i), "as many as were asked for");
+                        Expect.Equal(next.GetToken(i).Token, next.GetLikeliest(i, 0).Token, "the likeliest is drawn");
+                        Expect.True(next.GetLikeliest(i, 1).Logprob >= next.GetLikeliest(i, 2).Logprob, "the likeliest first");
+                    }
+                }
+            }
+            Expect.Equal(9, n, "tokens");
+        }
+    }
+
     public static void EventsSayWhatTheyAre()
     {
         using (Engine engine = Given.Engine())

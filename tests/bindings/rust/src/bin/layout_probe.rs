@@ -449,7 +449,7 @@ fn structs() {
     layout!(inlay_request_event, n_prompt, "n_prompt");
     layout!(inlay_request_event, n_cached, "n_cached");
     layout!(inlay_request_event, n_drawn, "n_drawn");
-    layout!(inlay_request_event, reserved, "reserved");
+    layout!(inlay_request_event, n_top, "n_top");
     layout!(inlay_request_event, queued_us, "queued_us");
     layout!(inlay_request_event, prompt_us, "prompt_us");
     layout!(inlay_request_event, decode_us, "decode_us");
