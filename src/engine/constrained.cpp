@@ -8,6 +8,7 @@
 #include "src/base/thread.h"
 #include "src/constraint/gbnf.h"
 #include "src/constraint/json_schema.h"
+#include "src/engine/state_bytes.h"
 #include "src/sampler/score.h"
 
 namespace inlay {
@@ -62,8 +63,10 @@ Result<Grammar> compile(const Tokenizer& tokenizer, ConstraintSource& source, st
 
 Result<MadeConstraint> compile_all(const Tokenizer& tokenizer, ConstraintSource& source, const std::shared_ptr<const TokenTrie>& tokens) {
   MadeConstraint out;
+  StateOut origin;  // what a saved session makes it of again
+  origin(source);
   INLAY_ASSIGN(Grammar grammar, compile(tokenizer, source, out.remarks));
-  INLAY_ASSIGN(out.constraint, Constraint::make(std::move(grammar), tokens));
+  INLAY_ASSIGN(out.constraint, Constraint::make(std::move(grammar), tokens, {}, origin.take()));
   return out;
 }
 

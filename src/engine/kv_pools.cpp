@@ -46,6 +46,15 @@ KvPools::Former KvPools::former(size_t group, const KvHolding& h) const {
   return out;
 }
 
+void KvPools::lay_out(std::span<const int32_t> first_rows, KvHoldings& holdings) {
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    KvHolding& h = holdings[g];
+    h.first_row = first_rows[g];
+    h.first = h.first_row / kKvBlockTokens;
+    h.table.assign(static_cast<size_t>(h.first), kNoKvBlock);
+  }
+}
+
 int32_t KvPools::take_again(std::span<const int32_t> tokens, std::span<const Former> formers, KvHoldings& holdings) {
   int32_t n_found = static_cast<int32_t>(tokens.size()) / kKvBlockTokens;
   for (size_t g = 0; g < groups_.size(); ++g) {

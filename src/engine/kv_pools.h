@@ -86,6 +86,7 @@ class KvPools {
   };
   Former former(size_t group, const KvHolding& holding) const;
   // For holdings without blocks: tables that begin where they did, with those first blocks that are still what they were. How many tokens these hold.
+  void lay_out(std::span<const int32_t> first_rows, KvHoldings& holdings);  // tables that begin with these positions
   int32_t take_again(std::span<const int32_t> tokens, std::span<const Former> formers, KvHoldings& holdings);
 
   std::span<const KvGroup> groups() const { return groups_; }

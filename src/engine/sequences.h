@@ -74,6 +74,9 @@ class Sequences {
   Status bring_back(StoredSequence& stored, Sequence& sequence, int32_t n_there);
   void drop(StoredSequence& stored);
   HostChunks& chunks() { return chunks_; }
+  const HostChunks& chunks() const { return chunks_; }
+  // Tables without blocks for a sequence whose groups have cached what is behind these positions.
+  void lay_out_empty(Sequence& sequence, std::span<const int32_t> first_rows) { kv_.lay_out(first_rows, sequence.kv); }
 
   const KvPools& pools() const { return kv_; }
   int32_t n_blocks_peak() const { return n_blocks_peak_; }

@@ -290,6 +290,40 @@ TEST_P(EngineRequests, PuttingOutChangesNoBit) {
   }
 }
 
+// Of models with windows: tables that begin behind the first block come back as they were.
+TEST_P(EngineRequests, PuttingOutKeepsWindows) {
+  for (const char* model : {"gemma3-f32", "gpt-oss-f32", "olmo3-f32"}) {
+    const auto loaded = Engine::load(test::model_file(model), {.device = GetParam(), .n_context = 128, .max_sessions = 2, .n_threads = 2, .prefill_chunk = 32});
+    ASSERT_TRUE(loaded.ok()) << loaded.status().message;
+    std::vector<int32_t> tokens;
+    for (int32_t k = 0; k < 80; ++k) tokens.push_back(13 * k % 55 + 5);
+    Collected wanted;
+    for (const bool puts_out : {false, true}) {
+      queue_.reset();
+      engine_ = *loaded;
+      engine_->requests().store_put_outs(64);
+      queue_ = engine_->requests().add_queue(engine_, {});
+      n_events_ = 0;
+      collected_.clear();
+      const uint64_t before = engine_->requests().counts().n_copied_back, id = submit(tokens, plain(20));
+      for (int i = 0; i < 9; ++i) ASSERT_TRUE(engine_->requests().run({.one_step = true}).ok());
+      if (puts_out) {
+        const auto a = engine_->create_session({}), b = engine_->create_session({});
+        ASSERT_TRUE(a.ok() && b.ok());
+        ASSERT_TRUE(prefill(**a, tokens).ok());
+      }
+      run_all();
+      EXPECT_EQ(engine_->requests().counts().n_copied_back - before, puts_out ? 86u : 0u) << model;
+      if (!puts_out) {
+        wanted = collected_[id];
+        continue;
+      }
+      EXPECT_EQ(collected_[id].tokens, wanted.tokens) << model;
+      EXPECT_EQ(collected_[id].logprobs, wanted.logprobs) << model;
+    }
+  }
+}
+
 // The host's memory for it has a bound; a request that ends while it is put out gives its part back.
 TEST_P(EngineRequests, WhatTheHostsMemoryCannotHoldIsComputedAgain) {
   load_with(with_blocks(8, 2));
