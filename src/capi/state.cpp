@@ -19,7 +19,7 @@ Status in_parts(std::span<Byte> bytes, const char* what, const Call& call) {
     int32_t code = 0;
     call_host([&] { code = call(bytes.data(), n); });
     if (code == 0) continue;
-    Status failed = error(Code::io, "%s a saved session failed with %d", what, code);
+    Status failed = error(Code::io, "the %s callback returned %d for %zu bytes of the saved session", what, code, n);
     failed.native_code = code;
     return failed;
   }
@@ -74,7 +74,7 @@ inlay_status inlay_session_save_to(inlay_session* session, const inlay_state_wri
     if (!to.write) return error(Code::invalid_argument, "writer.write is NULL");
     INLAY_ASSIGN(SavedSession saved, SavedSession::of(*session->session));
     return saved.write([&](std::span<const std::byte> bytes) {
-      return in_parts(bytes, "writing", [&](const std::byte* from, size_t n) { return to.write(to.user, from, n); });
+      return in_parts(bytes, "write", [&](const std::byte* from, size_t n) { return to.write(to.user, from, n); });
     });
   });
 }
@@ -100,7 +100,7 @@ inlay_status inlay_session_restore_from(const inlay_engine* engine, const inlay_
     if (from.reserved != 0) return error(Code::invalid_argument, "reader.reserved is not 0");
     if (!from.read) return error(Code::invalid_argument, "reader.read is NULL");
     const StateSource source = [&](std::span<std::byte> into) {
-      return in_parts(into, "reading", [&](std::byte* at, size_t n) { return from.read(from.user, at, n); });
+      return in_parts(into, "read", [&](std::byte* at, size_t n) { return from.read(from.user, at, n); });
     };
     return hand_over(restore_session(engine->engine, source), *engine, session);
   });
