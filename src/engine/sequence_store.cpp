@@ -21,7 +21,11 @@ bool Sequences::store(const Sequence& sequence, size_t n_chunks, StoredSequence&
   StoredSequence made{.n_computed = sequence.n_computed, .has_logits = sequence.has_logits};
   std::byte* at = nullptr;
   uint64_t left = 0;  // bytes of the last chunk, from `at` on
-  const auto fail = [&] { return drop(made), false; };
+  struct Drop {  // unless it is moved out
+    Sequences& sequences;
+    StoredSequence& made;
+    ~Drop() { sequences.drop(made); }
+  } dropped{*this, made};
   for (size_t g = 0; g < sequence.kv.size(); ++g) {
     const KvHolding& holding = sequence.kv[g];
     const uint64_t bytes = backend_.kv_memory().block_bytes_of(static_cast<int32_t>(g));
@@ -29,21 +33,21 @@ bool Sequences::store(const Sequence& sequence, size_t n_chunks, StoredSequence&
     const int32_t end = kv_blocks_for(sequence.n_computed);
     for (int32_t i = holding.first, n = 0; i < end; i += n) {
       if (left < bytes) {
-        if ((at = take_chunk(n_chunks, made)) == nullptr) return fail();
+        if ((at = take_chunk(n_chunks, made)) == nullptr) return false;
         left = chunks_.chunk_bytes();
       }
       n = static_cast<int32_t>(std::min<uint64_t>(static_cast<uint64_t>(end - i), left / bytes));
       made.parts.push_back({static_cast<int32_t>(g), i, n, at});
       const std::span<const int32_t> blocks = std::span(holding.table).subspan(static_cast<size_t>(i), static_cast<size_t>(n));
-      if (!lost_.noted(backend_.copy_kv_to_host({static_cast<int32_t>(g), blocks}, at)).ok()) return fail();
+      if (!lost_.noted(backend_.copy_kv_to_host({static_cast<int32_t>(g), blocks}, at)).ok()) return false;
       at += bytes * static_cast<uint64_t>(n);
       left -= bytes * static_cast<uint64_t>(n);
     }
   }
   if (sequence.logits_readable) {
-    if (left < static_cast<uint64_t>(backend_.plan().spec.n_vocab) * sizeof(float) && (at = take_chunk(n_chunks, made)) == nullptr) return fail();
+    if (left < static_cast<uint64_t>(backend_.plan().spec.n_vocab) * sizeof(float) && (at = take_chunk(n_chunks, made)) == nullptr) return false;
     made.logits = at;
-    if (!lost_.noted(backend_.copy_logits_to_host(sequence.slot, at)).ok()) return fail();
+    if (!lost_.noted(backend_.copy_logits_to_host(sequence.slot, at)).ok()) return false;
   }
   out = std::move(made);
   return true;
