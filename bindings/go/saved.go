@@ -1,6 +1,7 @@
 package inlay
 
 import (
+	"errors"
 	"io"
 	"unsafe"
 
@@ -29,14 +30,46 @@ func (s *Session) Save() ([]byte, error) {
 	return state, nil
 }
 
-// SaveTo writes what Save gives, which is in memory until all of it is written. A writer's error is returned as it is.
+// SaveTo writes what Save gives, part by part. The writer is called on this goroutine, during this call only; an error that it returns
+// is what the error wraps, and its panic goes on from this call.
 func (s *Session) SaveTo(w io.Writer) error {
-	state, err := s.Save()
-	if err != nil {
+	const op = "save"
+	if err := s.begin(op); err != nil {
 		return err
 	}
-	_, err = w.Write(state)
-	return err
+	defer s.end()
+	return stream(op, func(control raw.Control, err *raw.Error) Status {
+		writer := &raw.StateWriter{StructSize: uint32(unsafe.Sizeof(raw.StateWriter{}))}
+		control.AttachStateWriter(writer)
+		return raw.SessionSaveTo(s.handle, writer, err)
+	}, func(_ uint64, state []byte) error {
+		n, err := w.Write(state)
+		if err == nil && n != len(state) {
+			err = io.ErrShortWrite
+		}
+		return err
+	})
+}
+
+// stream makes a call that passes bytes on, and takes or gives these by part.
+func stream(op string, call func(control raw.Control, err *raw.Error) Status, part func(_ uint64, bytes []byte) error) error {
+	control := raw.NewControl()
+	defer control.Free()
+	var failure, cause error
+	returned := make(chan struct{})
+	go func() {
+		defer close(returned)
+		failure = check(op, func(err *raw.Error) Status { return call(control, err) })
+		control.Finish()
+	}()
+	func() {
+		defer func() { <-returned }()
+		cause = serveParts(control, part)
+	}()
+	if errors.Is(failure, StatusIO) {
+		failure = withCause(failure, cause)
+	}
+	return failure
 }
 
 // Restore makes a session of what Save gave, here or in another process: of the same model, with weights and keys and values of the
@@ -53,23 +86,42 @@ func (e *Engine) Restore(state []byte) (*Session, error) {
 	if len(state) == 0 {
 		return nil, fail(op, StatusFormat, "there are no bytes of a saved session")
 	}
-	var restored *raw.Session
+	restored := new(*raw.Session)
 	err = check(op, func(err *raw.Error) Status {
-		return raw.SessionRestore(handle, unsafe.Pointer(&state[0]), uintptr(len(state)), &restored, err)
+		return raw.SessionRestore(handle, unsafe.Pointer(&state[0]), uintptr(len(state)), restored, err)
 	})
 	if err != nil {
 		return nil, err
 	}
-	session := newSession(e.shared, restored)
-	session.cancels.number = session.begun()
-	return session, nil
+	return e.restored(*restored), nil
 }
 
-// RestoreFrom is Restore of all that a reader gives. A reader's error is returned as it is.
+func (e *Engine) restored(handle *raw.Session) *Session {
+	session := newSession(e.shared, handle)
+	session.cancels.number = session.begun()
+	return session
+}
+
+// RestoreFrom is Restore from a reader, part by part; what lies behind the saved session is not read. The reader is called on this
+// goroutine, during this call only; an error that it returns is what the error wraps, and its panic goes on from this call.
 func (e *Engine) RestoreFrom(r io.Reader) (*Session, error) {
-	state, err := io.ReadAll(r)
+	const op = "restore"
+	handle, err := e.join(op)
 	if err != nil {
 		return nil, err
 	}
-	return e.Restore(state)
+	defer e.leave()
+	restored := new(*raw.Session)
+	err = stream(op, func(control raw.Control, err *raw.Error) Status {
+		reader := &raw.StateReader{StructSize: uint32(unsafe.Sizeof(raw.StateReader{}))}
+		control.AttachStateReader(reader)
+		return raw.SessionRestoreFrom(handle, reader, restored, err)
+	}, func(_ uint64, into []byte) error {
+		_, err := io.ReadFull(r, into)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return e.restored(*restored), nil
 }

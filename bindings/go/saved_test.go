@@ -3,8 +3,8 @@ package inlay
 import (
 	"bytes"
 	"errors"
+	"io"
 	"testing"
-	"testing/iotest"
 )
 
 func hotSession(t testing.TB, engine *Engine, constraint *Constraint) *Session {
@@ -118,13 +118,88 @@ func TestDamagedSessionIsRefused(t *testing.T) {
 		}
 		state[at] ^= 16
 	}
-	broken := errors.New("broken")
-	if _, err := engine.RestoreFrom(iotest.ErrReader(broken)); err != broken {
-		t.Errorf("%v, expected the reader's error", err)
-	}
 	restored(t, engine, state)
 	session.Close()
 	if _, err := session.Save(); err == nil {
 		t.Error("a closed session was saved")
 	}
 }
+
+// brittle fails, or panics, after some bytes.
+type brittle struct {
+	stream io.ReadWriter
+	left   int
+	fail   func() error
+}
+
+func (b *brittle) take(n int) error {
+	if b.left -= n; b.left < 0 {
+		return b.fail()
+	}
+	return nil
+}
+
+func (b *brittle) Read(into []byte) (int, error) {
+	if err := b.take(len(into)); err != nil {
+		return 0, err
+	}
+	return b.stream.Read(into)
+}
+
+func (b *brittle) Write(bytes []byte) (int, error) {
+	if err := b.take(len(bytes)); err != nil {
+		return 0, err
+	}
+	return b.stream.Write(bytes)
+}
+
+// A stream's error is wrapped, its panic reaches the caller, and the session is as before.
+func TestStreamOfSavedSessionFails(t *testing.T) {
+	engine := engineWith(t, nil)
+	session := hotSession(t, engine, nil)
+	state := saved(t, session)
+	broken := errors.New("broken")
+	for _, left := range []int{0, 60, len(state) - 1} {
+		failing := func(bytes []byte) *brittle {
+			return &brittle{stream: bytesOfState(bytes), left: left, fail: func() error { return broken }}
+		}
+		err := session.SaveTo(failing(nil))
+		wantStatus(t, err, StatusIO)
+		if !errors.Is(err, broken) {
+			t.Errorf("%v does not wrap the writer's error", err)
+		}
+		_, err = engine.RestoreFrom(failing(state))
+		wantStatus(t, err, StatusIO)
+		if !errors.Is(err, broken) {
+			t.Errorf("%v does not wrap the reader's error", err)
+		}
+		for _, call := range []func(b *brittle){func(b *brittle) { session.SaveTo(b) }, func(b *brittle) { engine.RestoreFrom(b) }} {
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Error("the panic is gone")
+					}
+				}()
+				b := failing(state)
+				b.fail = func() error { panic("of the stream") }
+				call(b)
+			}()
+		}
+	}
+	if _, err := engine.RestoreFrom(bytes.NewReader(state[:len(state)-1])); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("%v, expected the end of the bytes", err)
+	}
+	if again := saved(t, session); !bytes.Equal(again, state) {
+		t.Error("the session has changed")
+	}
+	two := bytes.NewReader(append(append([]byte{}, state...), state...))
+	for i := 0; i < 2; i++ {
+		again, err := engine.RestoreFrom(two)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again.Close()
+	}
+}
+
+func bytesOfState(state []byte) *bytes.Buffer { return bytes.NewBuffer(append([]byte{}, state...)) }

@@ -1,5 +1,7 @@
 using System;
 using System.IO;
+using System.Runtime.ExceptionServices;
+using System.Runtime.InteropServices;
 using System.Threading;
 using Inlay.Raw;
 
@@ -26,29 +28,109 @@ namespace Inlay
             }
         }
 
-        /// <summary>Writes what <see cref="Save()"/> gives, which is in memory until all of it is written.</summary>
+        /// <summary>Writes what <see cref="Save()"/> gives, part by part.</summary>
+        /// <remarks>What the stream throws ends it and is thrown on; the session is as before.</remarks>
         public void Save(Stream stream)
         {
             if (stream == null) throw new ArgumentNullException(nameof(stream));
-            byte[] state = Save();
-            stream.Write(state, 0, state.Length);
+            using (var use = new Use(this))
+            using (var bytes = new StateStream(stream))
+            {
+                var writer = new inlay_state_writer
+                {
+                    struct_size = (uint)sizeof(inlay_state_writer), user = new IntPtr(bytes.Number), write = Callbacks.StateWrite
+                };
+                inlay_error error;
+                bytes.Ok(_api.inlay_session_save_to(use.Pointer, &writer, &error), ref error);
+            }
         }
 
-        internal static Session Restore(Api api, EngineHandle parent, Engine engine, byte[] state, Action freed)
+        internal delegate Status Restorer(IntPtr engine, IntPtr* session, inlay_error* error);
+
+        internal static Session Restore(Api api, EngineHandle parent, Engine engine, Action freed, StateStream? stream, Restorer restorer)
         {
             var session = new Session(api, engine);
             IntPtr handle = IntPtr.Zero;
             inlay_error error;
             Status status;
-            byte[] given = state.Length > 0 ? state : new byte[1]; // whose address is not null
-            using (var hold = new Hold(parent))
-            fixed (byte* first = given) status = api.inlay_session_restore(hold.Pointer, first, (UIntPtr)(uint)state.Length, &handle, &error);
+            using (var hold = new Hold(parent)) status = restorer(hold.Pointer, &handle, &error);
             session._handle.Freed = freed;
             session._handle.Set(handle);
+            if (stream != null) stream.Ok(status, ref error);
             Check.Ok(status, ref error);
             using (var use = new Use(session)) Volatile.Write(ref session._generation, session.LastGeneration(use.Pointer));
             return session;
         }
+    }
+
+    /// <summary>The stream that one saved session is written to or read from. Keeps what it throws.</summary>
+    internal sealed unsafe class StateStream : IDisposable
+    {
+        private const int IoError = 5; // EIO
+
+        private readonly Stream _stream;
+        private readonly byte[] _buffer = new byte[1 << 18];
+        private Exception? _fault;
+        internal readonly long Number;
+
+        internal StateStream(Stream stream)
+        {
+            _stream = stream;
+            Number = Callbacks.Register(this);
+        }
+
+        /// <summary>Throws what the stream threw, or what the library reported.</summary>
+        internal void Ok(Status status, ref inlay_error error)
+        {
+            if (_fault != null) ExceptionDispatchInfo.Capture(_fault).Throw();
+            Check.Ok(status, ref error);
+        }
+
+        internal int OnRead(byte* into, ulong n)
+        {
+            try
+            {
+                while (n > 0)
+                {
+                    int wanted = (int)Math.Min(n, (ulong)_buffer.Length);
+                    int got = _stream.Read(_buffer, 0, wanted);
+                    if (got > wanted) throw new IOException("the stream says that it has read " + got + " bytes of " + wanted);
+                    if (got <= 0) throw new EndOfStreamException("the stream ends before the saved session does");
+                    Marshal.Copy(_buffer, 0, (IntPtr)into, got);
+                    into += got;
+                    n -= (ulong)got;
+                }
+                return 0;
+            }
+            catch (Exception fault)
+            {
+                _fault = fault;
+                return IoError;
+            }
+        }
+
+        internal int OnWrite(byte* state, ulong n)
+        {
+            try
+            {
+                while (n > 0)
+                {
+                    int part = (int)Math.Min(n, (ulong)_buffer.Length);
+                    Marshal.Copy((IntPtr)state, _buffer, 0, part);
+                    _stream.Write(_buffer, 0, part);
+                    state += part;
+                    n -= (ulong)part;
+                }
+                return 0;
+            }
+            catch (Exception fault)
+            {
+                _fault = fault;
+                return IoError;
+            }
+        }
+
+        public void Dispose() { Callbacks.Forget(Number); }
     }
 
     public sealed unsafe partial class Engine
@@ -61,17 +143,28 @@ namespace Inlay
         public Session RestoreSession(byte[] state)
         {
             if (state == null) throw new ArgumentNullException(nameof(state));
-            return Session.Restore(_api, _handle, this, state, _queue.Wake);
+            byte[] given = state.Length > 0 ? state : new byte[1]; // whose address is not null
+            return Session.Restore(_api, _handle, this, _queue.Wake, null, (engine, session, error) =>
+            {
+                fixed (byte* first = given) return _api.inlay_session_restore(engine, first, (UIntPtr)(uint)state.Length, session, error);
+            });
         }
 
-        /// <summary>The same of all that a stream gives from where it stands.</summary>
+        /// <summary>The same from a stream, part by part, from where it stands. What lies behind the saved session is not read.</summary>
+        /// <remarks>What the stream throws ends it and is thrown on.</remarks>
         public Session RestoreSession(Stream stream)
         {
             if (stream == null) throw new ArgumentNullException(nameof(stream));
-            using (var state = new MemoryStream())
+            using (var bytes = new StateStream(stream))
             {
-                stream.CopyTo(state);
-                return RestoreSession(state.ToArray());
+                return Session.Restore(_api, _handle, this, _queue.Wake, bytes, (engine, session, error) =>
+                {
+                    var reader = new inlay_state_reader
+                    {
+                        struct_size = (uint)sizeof(inlay_state_reader), user = new IntPtr(bytes.Number), read = Callbacks.StateRead
+                    };
+                    return _api.inlay_session_restore_from(engine, &reader, session, error);
+                });
             }
         }
     }

@@ -118,7 +118,8 @@ impl Session {
     /// [`save`](Self::save).
     pub fn save_to<W: Write>(&mut self, writer: W) -> Result<()> {
         let mut stream = Stream::new(writer);
-        let described = raw::inlay_state_writer { user: stream.user(), write: Some(write_state::<W>), ..Default::default() };
+        let described =
+            raw::inlay_state_writer { user: stream.user(), write: Some(write_state::<W>), ..Default::default() };
         // SAFETY: the session is used here alone; the stream lives during the call, and nothing else uses it.
         let outcome = call(|err| unsafe { (self.functions().inlay_session_save_to)(self.as_ptr(), &described, err) });
         stream.end(outcome)
@@ -167,7 +168,8 @@ impl Engine {
     /// [`ErrorKind::Reader`](crate::ErrorKind::Reader), of which the source is the reader's error; those of [`restore`](Self::restore).
     pub fn restore_from<R: Read>(&self, reader: R) -> Result<Session> {
         let mut stream = Stream::new(reader);
-        let described = raw::inlay_state_reader { user: stream.user(), read: Some(read_state::<R>), ..Default::default() };
+        let described =
+            raw::inlay_state_reader { user: stream.user(), read: Some(read_state::<R>), ..Default::default() };
         let mut session = std::ptr::null_mut();
         let restore = self.functions().inlay_session_restore_from;
         // SAFETY: engine and stream live during the call, and nothing else uses the stream.

@@ -7,7 +7,9 @@ use std::io::{self, Read, Write};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
 fn hot() -> SessionOptions {
-    SessionOptions::default().max_tokens(20).sampler(Sampler::default().temperature(0.9).seed(7).repetition_penalty(1.2))
+    SessionOptions::default()
+        .max_tokens(20)
+        .sampler(Sampler::default().temperature(0.9).seed(7).repetition_penalty(1.2))
 }
 
 #[test]
@@ -37,7 +39,8 @@ fn a_restored_session_goes_on_alike() {
 #[test]
 fn a_constraint_is_made_again() {
     let engine = load();
-    let constraint = engine.constraint(&ConstraintSource::choices(["a long way", "a short way"])).expect("a constraint");
+    let constraint =
+        engine.constraint(&ConstraintSource::choices(["a long way", "a short way"])).expect("a constraint");
     let mut session = engine.session(&hot().constraint(constraint)).expect("a session");
     session.prefill(PROMPT).expect("the prompt runs");
     session.decode_step().expect("a step");
@@ -110,9 +113,12 @@ fn a_streams_error_and_panic_reach_the_caller() {
         assert_eq!((error.kind(), error.status(), error.native_code()), (ErrorKind::Reader, Status::Io, 28));
         let error = engine.restore_from(Brittle { stream: state.as_slice(), left, panics: false }).unwrap_err();
         assert_eq!((error.kind(), error.status(), error.native_code()), (ErrorKind::Reader, Status::Io, 28));
-        let panic = catch_unwind(AssertUnwindSafe(|| session.save_to(Brittle { stream: io::sink(), left, panics: true })));
+        let panic =
+            catch_unwind(AssertUnwindSafe(|| session.save_to(Brittle { stream: io::sink(), left, panics: true })));
         assert!(panic.is_err());
-        let panic = catch_unwind(AssertUnwindSafe(|| engine.restore_from(Brittle { stream: state.as_slice(), left, panics: true })));
+        let panic = catch_unwind(AssertUnwindSafe(|| {
+            engine.restore_from(Brittle { stream: state.as_slice(), left, panics: true })
+        }));
         assert!(panic.is_err());
     }
     let short = engine.restore_from(&state[..state.len() - 1]).unwrap_err();

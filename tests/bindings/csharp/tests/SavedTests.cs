@@ -96,4 +96,72 @@ static class SavedTests
             }
         }
     }
+
+    // Fails after some bytes.
+    sealed class Brittle : MemoryStream
+    {
+        int _left;
+        internal Brittle(byte[] bytes, int left)
+        {
+            base.Write(bytes, 0, bytes.Length);
+            Position = 0;
+            _left = left;
+        }
+
+        void Take(int n)
+        {
+            _left -= n;
+            if (_left < 0) throw new TimeoutException("of the stream");
+        }
+
+        public override int Read(byte[] buffer, int offset, int count)
+        {
+            Take(count);
+            return base.Read(buffer, offset, count);
+        }
+
+        public override void Write(byte[] buffer, int offset, int count)
+        {
+            Take(count);
+            base.Write(buffer, offset, count);
+        }
+    }
+
+    static void Throws<T>(Action action, string what) where T : Exception
+    {
+        try
+        {
+            action();
+        }
+        catch (T)
+        {
+            return;
+        }
+        Expect.True(false, what + " throws nothing");
+    }
+
+    public static void WhatAStreamThrowsIsThrownOn()
+    {
+        using (Engine engine = Given.Engine())
+        using (Session session = engine.CreateSession(Hot()))
+        {
+            session.Prefill(Prompt);
+            byte[] state = session.Save();
+            foreach (int left in new[] { 0, 60, state.Length - 1 })
+            {
+                Throws<TimeoutException>(() => session.Save(new Brittle(new byte[0], left)), "a stream that is written");
+                Throws<TimeoutException>(() => engine.RestoreSession(new Brittle(state, left)), "a stream that is read");
+            }
+            var part = new byte[state.Length - 1];
+            Array.Copy(state, part, part.Length);
+            Throws<EndOfStreamException>(() => engine.RestoreSession(new MemoryStream(part)), "a stream that ends");
+            Expect.Equal(Convert.ToBase64String(state), Convert.ToBase64String(session.Save()), "the session afterwards");
+            var two = new MemoryStream();
+            session.Save(two);
+            session.Save(two);
+            two.Position = 0;
+            for (int i = 0; i < 2; i++)
+                using (Session again = engine.RestoreSession(two)) Expect.True(again.Info.Tokens > 0, "one behind the other");
+        }
+    }
 }
