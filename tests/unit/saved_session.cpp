@@ -405,6 +405,41 @@ TEST_P(SavedSessions, EndWithTheHostsError) {
   EXPECT_EQ(save(*own), bytes);
 }
 
+// Beside a step that was begun ahead, and beside steps in slices: of another session it may be saved and restored, its own it has to end.
+TEST_P(SavedSessions, GoWithStepsThatAreUnderWay) {
+  const auto ahead = load({.n_context = 128, .max_sessions = 3, .n_threads = 2, .prefill_chunk = 32, .run_ahead = true});
+  ASSERT_NE(ahead, nullptr);
+  auto own = ahead->create_session({.sampler = {.temperature = 0.9f, .seed = 3}, .ignore_end_of_generation = true});
+  ASSERT_TRUE(own.ok() && prefill(**own, prompt(40)).ok());
+  for (int i = 0; i < 5; ++i) step_of(**own);
+  EXPECT_EQ(ahead->n_ahead(), 1u);
+  const Bytes bytes = save(**own);
+  EXPECT_EQ(ahead->n_ahead(), 1u) << "saving leaves it alone";
+  auto again = restored(ahead, bytes), there = restored(engine_, bytes);
+  ASSERT_TRUE(again && there);
+  const Rest rest = rest_of(**own, 10);
+  EXPECT_EQ(rest_of(*again, 10), rest);
+  EXPECT_EQ(rest_of(*there, 10), rest);
+  there.reset();
+
+  const auto sliced = session(), other = session();
+  ASSERT_TRUE(prefill(*sliced, prompt(20)).ok() && prefill(*other, prompt(33)).ok());
+  step(*sliced);
+  Session* one[] = {sliced.get()};
+  StepEvent event;
+  int32_t left = 0;
+  ASSERT_TRUE(engine_->decode_slice(one, 1, {&event, 1}, left).ok());
+  ASSERT_GT(left, 0);
+  EXPECT_EQ(SavedSession::of(*sliced).status().code, Code::invalid_state);
+  const auto other_again = restored(engine_, save(*other));
+  ASSERT_NE(other_again, nullptr);
+  while (left > 0) ASSERT_TRUE(engine_->decode_slice(one, 3, {&event, 1}, left).ok());
+  expect_goes_on(*other, *other_again, "beside slices", 8);
+  const auto sliced_again = restored(engine_, save(*sliced));
+  ASSERT_NE(sliced_again, nullptr);
+  expect_goes_on(*sliced, *sliced_again, "behind slices", 8);
+}
+
 // While others compute: neither they nor the saved bytes change.
 TEST_P(SavedSessions, LetOthersCompute) {
   const auto own = session();
