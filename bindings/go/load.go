@@ -133,27 +133,38 @@ func LoadReader(ctx context.Context, model io.ReaderAt, size int64, options *Loa
 }
 
 // serve gives the load what it wants to read, until it has returned. It returns the reader's error.
-func serve(control raw.Control, model io.ReaderAt) (failure error) {
+func serve(control raw.Control, model io.ReaderAt) error {
+	return serveParts(control, func(offset uint64, into []byte) error {
+		n, err := model.ReadAt(into, int64(offset))
+		if n == len(into) {
+			return nil
+		}
+		if n < 0 || n > len(into) { // What it did to the memory is unknown.
+			return fmt.Errorf("the reader says that it has read %d bytes of %d", n, len(into))
+		}
+		if err == nil || err == io.EOF {
+			return io.ErrUnexpectedEOF
+		}
+		return err
+	})
+}
+
+// serveParts serves a call's reads, or takes what it writes, until it has returned. It returns the last error of part.
+func serveParts(control raw.Control, part func(offset uint64, bytes []byte) error) (failure error) {
 	served := false
 	defer func() {
-		if !served { // The reader panicked: a read that fails ends the load.
+		if !served { // It panicked: an error ends the call.
 			control.Answer(int32(syscall.EIO))
 		}
 	}()
 	for {
-		offset, into, ok := control.NextRead()
+		offset, bytes, ok := control.NextRead()
 		if !ok {
 			served = true
 			return failure
 		}
-		n, err := model.ReadAt(into, int64(offset))
 		answer := int32(0)
-		if n != len(into) {
-			if n < 0 || n > len(into) { // What it did to the memory is unknown.
-				err = fmt.Errorf("the reader says that it has read %d bytes of %d", n, len(into))
-			} else if err == nil || err == io.EOF {
-				err = io.ErrUnexpectedEOF
-			}
+		if err := part(offset, bytes); err != nil {
 			failure = err
 			answer = int32(syscall.EIO)
 			var number syscall.Errno

@@ -90,7 +90,11 @@
   X(inlay_constraint_free) \
   X(inlay_constraint_get_info) \
   X(inlay_constraint_get_remark) \
-  X(inlay_session_set_constraint)
+  X(inlay_session_set_constraint) \
+  X(inlay_session_save) \
+  X(inlay_session_save_to) \
+  X(inlay_session_restore) \
+  X(inlay_session_restore_from)
 
 typedef struct inlay_dl {
   void* library;
@@ -207,6 +211,13 @@ typedef struct inlay_dl {
                                               size_t* needed, inlay_error* err);
   inlay_status (*inlay_session_set_constraint)(inlay_session* session, const inlay_constraint* constraint,
                                                const char* written, size_t written_len, inlay_error* err);
+  inlay_status (*inlay_session_save)(inlay_session* session, void* state, size_t cap, size_t* needed,
+                                     inlay_error* err);
+  inlay_status (*inlay_session_save_to)(inlay_session* session, const inlay_state_writer* writer, inlay_error* err);
+  inlay_status (*inlay_session_restore)(const inlay_engine* engine, const void* state, size_t n_bytes,
+                                        inlay_session** session, inlay_error* err);
+  inlay_status (*inlay_session_restore_from)(const inlay_engine* engine, const inlay_state_reader* reader,
+                                             inlay_session** session, inlay_error* err);
 } inlay_dl;
 
 #ifdef _WIN32

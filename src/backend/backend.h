@@ -88,6 +88,9 @@ struct Inspection {
   std::function<void(const OpTime&)> time;  // after the last op, once for each that was run, in their order
 };
 
+class KvMemory;
+struct KvForm;
+
 // Told during loading: bytes of weights done and in all. False cancels.
 using LoadProgress = std::function<bool(uint64_t done, uint64_t total)>;
 
@@ -162,6 +165,28 @@ class Backend {
     int32_t first = 0, distance = 0, end = 0, turn = 0;
   };
   virtual Status move_kv(const KvMove& move) = 0;
+
+  // Whether the bits of a prompt's rows depend on how it was cut into steps.
+  virtual bool cuts_change_bits() const { return false; }
+  virtual const KvMemory& kv_memory() const = 0;
+  virtual KvForm kv_form() const = 0;
+
+  // Blocks of a group in the host's memory: block after block as KvMemory::block_bytes_of() counts, in a block layer after layer, of each layer
+  // the keys and then the values.
+  struct KvBlocks {
+    int32_t kv_group = 0;
+    std::span<const int32_t> blocks;
+  };
+  // Copies are in the order of steps: what is begun behind one sees what it did, and they wait for nothing. The host's memory is of
+  // take_host_memory(), and the host leaves it alone until wait_for_copies(). Any thread, for blocks and slots that no step under way writes.
+  virtual Status copy_kv_to_host(const KvBlocks& blocks, std::byte* to) = 0;
+  virtual Status copy_kv_from_host(const KvBlocks& blocks, const std::byte* from) = 0;
+  virtual Status copy_logits_to_host(int32_t slot, std::byte* to) = 0;
+  virtual Status copy_logits_from_host(int32_t slot, const std::byte* from) = 0;
+  // Until all that was queued is done.
+  virtual Status wait_for_copies() = 0;
+  // There as long as the backend; one call at a time.
+  virtual Result<std::span<std::byte>> take_host_memory(uint64_t bytes) = 0;
 
   // Bytes a second of the memory that weights and cache lie in, read once through by all that computes; best of
   // several.

@@ -47,6 +47,38 @@ Status HostBackend::cancel(Ticket ticket) {
   return {};
 }
 
+Status HostBackend::duplicate_kv_block(int32_t kv_group, int32_t from, int32_t to) {
+  copy_kv_block(kv_memory(), kv_cache(), kv_group, from, to);
+  return {};
+}
+
+Status HostBackend::copy_kv_to_host(const KvBlocks& blocks, std::byte* to) {
+  copy_kv_out(kv_memory(), kv_cache(), blocks, to);
+  return {};
+}
+
+Status HostBackend::copy_kv_from_host(const KvBlocks& blocks, const std::byte* from) {
+  copy_kv_in(kv_memory(), kv_cache(), blocks, from);
+  return {};
+}
+
+Status HostBackend::copy_logits_to_host(int32_t slot, std::byte* to) {
+  std::ranges::copy(std::as_bytes(logit_row(slot)), to);
+  return {};
+}
+
+Status HostBackend::copy_logits_from_host(int32_t slot, const std::byte* from) {
+  const std::span<std::byte> row = std::as_writable_bytes(logit_row(slot));
+  std::copy_n(from, row.size(), row.begin());
+  return {};
+}
+
+Result<std::span<std::byte>> HostBackend::take_host_memory(uint64_t bytes) {
+  INLAY_ASSIGN(HostBuffer buffer, HostBuffer::allocate(bytes, "copies of keys and values"));
+  host_memory_.push_back(std::move(buffer));
+  return std::span(host_memory_.back().data(), bytes);
+}
+
 Status HostBackend::run_queued(Step& step, const StepResults& results) {
   if (step.lists.takes_drawn && step.n_done == 0) {
     if (drawn_.size() != step.lists.tokens.size())

@@ -4,7 +4,9 @@
 #include <array>
 #include <vector>
 
+#include "src/backend/kv_memory.h"
 #include "src/backend/step_lists.h"
+#include "src/base/alloc.h"
 
 namespace inlay {
 
@@ -14,10 +16,20 @@ class HostBackend : public Backend, protected OpRunner {
   Status advance(Ticket ticket, size_t n_units) final;
   Status wait(Ticket ticket, const StepResults& results) final;
   Status cancel(Ticket ticket) final;
+  Result<Logits> logits(int32_t slot) final { return Logits{logit_row(slot)}; }
+  Status duplicate_kv_block(int32_t kv_group, int32_t from, int32_t to) final;
+  Status copy_kv_to_host(const KvBlocks& blocks, std::byte* to) final;
+  Status copy_kv_from_host(const KvBlocks& blocks, const std::byte* from) final;
+  Status copy_logits_to_host(int32_t slot, std::byte* to) final;
+  Status copy_logits_from_host(int32_t slot, const std::byte* from) final;
+  Status wait_for_copies() final { return {}; }
+  Result<std::span<std::byte>> take_host_memory(uint64_t bytes) final;
 
  protected:
   void take_lists(const Plan& plan, const BackendConfig& config);  // once, before the first step
 
+  virtual std::byte* kv_cache() = 0;                        // as kv_memory() has it
+  virtual std::span<float> logit_row(int32_t slot) = 0;     // (n_vocab)
   // Of rows of the step at hand, whose layers have run.
   virtual const float* hidden_row(int32_t row) const = 0;                  // (d_model)
   virtual Status row_logits(int32_t first_row, std::span<float> out) = 0;  // (rows, n_vocab)
@@ -39,6 +51,7 @@ class HostBackend : public Backend, protected OpRunner {
   std::array<Step, kMostTickets> steps_;
   std::vector<int32_t> drawn_;  // by the ticket that ended last
   uint64_t n_tickets_ = 0;
+  std::vector<HostBuffer> host_memory_;
 };
 
 Status unknown_ticket();

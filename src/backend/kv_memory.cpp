@@ -34,4 +34,20 @@ void copy_kv_block(const KvMemory& memory, std::byte* cache, int32_t kv_group, i
               first + static_cast<uint64_t>(from) * group.block_stride, group.block_stride);
 }
 
+void copy_kv_out(const KvMemory& memory, const std::byte* cache, const Backend::KvBlocks& blocks, std::byte* to) {
+  for (const int32_t block : blocks.blocks) {
+    const std::byte* from = cache + memory.pools_at(blocks.kv_group) + static_cast<uint64_t>(block) * memory.block_stride_of(blocks.kv_group);
+    for (int32_t pool = 0; pool < memory.n_pools(blocks.kv_group); ++pool, to += memory.block_bytes(), from += memory.between_pools(blocks.kv_group))
+      std::memcpy(to, from, memory.block_bytes());
+  }
+}
+
+void copy_kv_in(const KvMemory& memory, std::byte* cache, const Backend::KvBlocks& blocks, const std::byte* from) {
+  for (const int32_t block : blocks.blocks) {
+    std::byte* to = cache + memory.pools_at(blocks.kv_group) + static_cast<uint64_t>(block) * memory.block_stride_of(blocks.kv_group);
+    for (int32_t pool = 0; pool < memory.n_pools(blocks.kv_group); ++pool, from += memory.block_bytes(), to += memory.between_pools(blocks.kv_group))
+      std::memcpy(to, from, memory.block_bytes());
+  }
+}
+
 }  // namespace inlay

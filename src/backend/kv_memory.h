@@ -35,6 +35,10 @@ class KvMemory {
   uint64_t pools_at(int32_t group) const { return groups_[static_cast<size_t>(group)].offset; }
   uint64_t between_pools(int32_t group) const { return groups_[static_cast<size_t>(group)].between_pools; }
   int32_t n_pools(int32_t group) const { return groups_[static_cast<size_t>(group)].n_pools; }
+  // From a block to the next one in each of them.
+  uint64_t block_stride_of(int32_t group) const { return groups_[static_cast<size_t>(group)].block_stride; }
+  // Of a block in all layers of the group.
+  uint64_t block_bytes_of(int32_t group) const { return block_bytes_ * static_cast<uint64_t>(n_pools(group)); }
 
  private:
   friend void copy_kv_block(const KvMemory& memory, std::byte* cache, int32_t kv_group, int32_t from, int32_t to);
@@ -50,5 +54,8 @@ class KvMemory {
 
 // On the host: a block of a group, in all layers.
 void copy_kv_block(const KvMemory& memory, std::byte* cache, int32_t kv_group, int32_t from, int32_t to);
+// Likewise: Backend::copy_kv_to_host() and its opposite.
+void copy_kv_out(const KvMemory& memory, const std::byte* cache, const Backend::KvBlocks& blocks, std::byte* to);
+void copy_kv_in(const KvMemory& memory, std::byte* cache, const Backend::KvBlocks& blocks, const std::byte* from);
 
 }  // namespace inlay

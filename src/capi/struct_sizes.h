@@ -65,5 +65,9 @@ template <>
 inline constexpr size_t kFirstSize<inlay_constraint_params> = 48;
 template <>
 inline constexpr size_t kFirstSize<inlay_constraint_info> = 16;
+template <>
+inline constexpr size_t kFirstSize<inlay_state_writer> = 24;
+template <>
+inline constexpr size_t kFirstSize<inlay_state_reader> = 24;
 
 }  // namespace inlay::capi

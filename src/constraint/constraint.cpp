@@ -5,7 +5,7 @@
 namespace inlay::constraint {
 
 Result<std::shared_ptr<const Constraint>> Constraint::make(Grammar grammar, std::shared_ptr<const TokenTrie> tokens,
-                                                           const ConstraintLimits& limits) {
+                                                           const ConstraintLimits& limits, std::string origin) {
   const auto too_large = [&] {
     return error(Code::unsupported, "the constraint is too large: it takes more than %zu bytes or %llu steps to compile",
                  limits.compile_bytes, static_cast<unsigned long long>(limits.compile_steps));
@@ -15,6 +15,7 @@ Result<std::shared_ptr<const Constraint>> Constraint::make(Grammar grammar, std:
   INLAY_TRY(grammar.finish());
   if (grammar.regexes.is_full() || grammar.memory() > limits.compile_bytes) return too_large();
   std::shared_ptr<Constraint> out(new Constraint(std::move(grammar), std::move(tokens), limits));
+  out->origin_ = std::move(origin);
   out->automaton_.allow_steps();
   (void)out->automaton_.start();
   if (!out->automaton_.is_within_limits()) return too_large();
@@ -32,6 +33,15 @@ size_t Constraint::memory() const {
 ConstraintState::ConstraintState(std::shared_ptr<const Constraint> constraint) : constraint_(std::move(constraint)) {
   places_.push_back({kDead, 0, -1, false, false});
   (void)with_automaton([&](Automaton& automaton) { places_[0].is_complete = automaton.is_complete(places_[0].config); });
+}
+
+std::vector<ConstraintState::Accepted> ConstraintState::accepted() const {
+  std::vector<Accepted> out;
+  for (size_t i = 1; i < places_.size(); ++i) {
+    const size_t first = places_[i - 1].n_bytes;
+    out.push_back({places_[i].token, places_[i].token >= 0 ? std::string() : text_.substr(first, places_[i].n_bytes - first)});
+  }
+  return out;
 }
 
 template <class Work>

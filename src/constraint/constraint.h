@@ -28,10 +28,12 @@ struct ConstraintLimits {
 class Constraint {
  public:
   // Code::unsupported where the grammar needs more than the limits, with what it needs in the message.
+  // `origin`: whatever its maker wants to know of it again.
   static Result<std::shared_ptr<const Constraint>> make(Grammar grammar, std::shared_ptr<const TokenTrie> tokens,
-                                                        const ConstraintLimits& limits = {});
+                                                        const ConstraintLimits& limits = {}, std::string origin = {});
 
   const TokenTrie& tokens() const { return *tokens_; }
+  const std::string& origin() const { return origin_; }
   size_t memory() const;  // bytes, without the vocabulary's
 
  private:
@@ -39,6 +41,7 @@ class Constraint {
   Constraint(Grammar grammar, std::shared_ptr<const TokenTrie> tokens, const ConstraintLimits& limits);
 
   std::shared_ptr<const TokenTrie> tokens_;
+  std::string origin_;
   mutable Mutex mutex_;
   mutable Automaton automaton_;
   mutable MaskMaker masks_;
@@ -58,6 +61,16 @@ class ConstraintState {
   // Takes back the last n calls of the two.
   Status roll_back(size_t n);
   size_t n_accepted() const { return places_.size() - 1; }
+  // The calls of the two, for a state that is to be made again.
+  struct Accepted {
+    int32_t token = -1;  // -1: bytes
+    std::string bytes;
+    template <class Archive>
+    void archive(Archive& a) {
+      a(token, bytes);
+    }
+  };
+  std::vector<Accepted> accepted() const;
   std::string_view text() const { return text_; }  // the bytes that were accepted, without control tokens
 
   bool is_dead() const { return places_.back().is_dead; }

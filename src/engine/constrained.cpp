@@ -7,6 +7,7 @@
 #include "src/base/thread.h"
 #include "src/constraint/gbnf.h"
 #include "src/constraint/json_schema.h"
+#include "src/engine/state_bytes.h"
 
 namespace inlay {
 namespace {
@@ -60,8 +61,10 @@ Result<Grammar> compile(const Tokenizer& tokenizer, ConstraintSource& source, st
 
 Result<MadeConstraint> compile_all(const Tokenizer& tokenizer, ConstraintSource& source, const std::shared_ptr<const TokenTrie>& tokens) {
   MadeConstraint out;
+  StateOut origin;  // what a saved session makes it of again
+  origin(source);
   INLAY_ASSIGN(Grammar grammar, compile(tokenizer, source, out.remarks));
-  INLAY_ASSIGN(out.constraint, Constraint::make(std::move(grammar), tokens));
+  INLAY_ASSIGN(out.constraint, Constraint::make(std::move(grammar), tokens, {}, origin.take()));
   return out;
 }
 

@@ -21,6 +21,11 @@ struct ConstraintSource {
   bool compact = false;              // JSON without whitespace
   bool escapes = false;              // strings of values may have any escape
   bool lenient = false;              // a schema's keywords that are not supported are dropped and remarked
+
+  template <class Archive>
+  void archive(Archive& a) {
+    a(kind, text, choices, compact, escapes, lenient);
+  }
 };
 
 struct MadeConstraint {
@@ -50,6 +55,7 @@ class ConstrainedText {
   Status accept_bytes(std::string_view bytes) { return changed(state_.accept_bytes(bytes)); }
   void accept_token(int32_t token);       // a failure is that of every draw behind it
   Status roll_back(size_t n) { return fault_.ok() ? changed(state_.roll_back(n)) : Status(); }
+  std::vector<constraint::ConstraintState::Accepted> accepted() const { return state_.accepted(); }
   bool is_dead() const { return state_.is_dead() || !fault_.ok(); }
   bool is_complete() const { return state_.is_complete(); }
   void make_mask();                       // unless it is there

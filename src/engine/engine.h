@@ -129,6 +129,9 @@ class Session {
   friend class Decoder;
   friend class Engine;
   friend class Requests;
+  friend class SavedSession;
+  friend class SessionBytes;
+  friend class SessionFiller;
   Session(std::shared_ptr<Engine> engine, const SessionOptions& options);
 
   Status check_not_in_slices() const;
@@ -207,7 +210,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   EngineInfo info() const;
   EngineStats stats() const;
   Log& log() { return *log_; }
-  Backend& backend() { return *backend_; }                 // for inspection by tests
+  Backend& backend() const { return *backend_; }           // for saved sessions, and for inspection by tests
+  uint64_t fingerprint() const { return fingerprint_; }    // of the model: fingerprint_of()
+  uint64_t chunk_bytes() const { return sequences_.chunks().chunk_bytes(); }
   uint32_t n_asking() const { return turn_.n_asking(); }  // likewise: threads that compute or wait for their turn
 
   // Runs tokens [n_past, tokens.size()) of a sequence as one step, whose first n_past tokens the session has cached, and gives the
@@ -257,7 +262,11 @@ class Engine : public std::enable_shared_from_this<Engine> {
  private:
   friend class Decoder;
   friend class Requests;
+  friend class SavedSession;
   friend class Session;
+  friend class SessionBytes;
+  friend class SessionFiller;
+  friend class TakenChunk;
   struct Parts;
   // Room for what a StepCaller names, and for its events.
   struct CalledStep {
@@ -295,6 +304,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   EngineInfo info_;
   std::vector<float> output_norm_;
   std::vector<int32_t> end_tokens_;  // ascending: those that penalties may spare
+  uint64_t fingerprint_ = 0;
   int32_t prefill_chunk_ = 0;
   bool runs_ahead_ = false;
 

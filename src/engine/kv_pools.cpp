@@ -38,6 +38,36 @@ void KvPools::keep(std::span<const int32_t> tokens, const KvHoldings& holdings) 
   for (size_t g = 0; g < caches_.size(); ++g) caches_[g].keep(tokens, holdings[g].table);
 }
 
+KvPools::Former KvPools::former(size_t group, const KvHolding& h) const {
+  Former out{.first = h.first, .first_row = h.first_row, .numbers = {}};
+  if (!has_cache()) return out;
+  out.numbers.reserve(h.table.size());
+  for (const int32_t block : h.table) out.numbers.push_back(caches_[group].number_of(block));
+  return out;
+}
+
+void KvPools::lay_out(std::span<const int32_t> first_rows, KvHoldings& holdings) {
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    KvHolding& h = holdings[g];
+    h.first_row = first_rows[g];
+    h.first = h.first_row / kKvBlockTokens;
+    h.table.assign(static_cast<size_t>(h.first), kNoKvBlock);
+  }
+}
+
+int32_t KvPools::take_again(std::span<const int32_t> tokens, std::span<const Former> formers, KvHoldings& holdings) {
+  int32_t n_found = static_cast<int32_t>(tokens.size()) / kKvBlockTokens;
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    KvHolding& h = holdings[g];
+    h.first = formers[g].first;
+    h.first_row = formers[g].first_row;
+    h.table.assign(static_cast<size_t>(h.first), kNoKvBlock);
+    if (has_cache()) caches_[g].take_same(tokens, formers[g].numbers, h.table);
+    n_found = std::min(n_found, has_cache() ? static_cast<int32_t>(h.table.size()) : 0);
+  }
+  return n_found * kKvBlockTokens;
+}
+
 KvHoldings KvPools::no_blocks() const {
   KvHoldings out(groups_.size());
   for (KvHolding& h : out) {

@@ -79,6 +79,16 @@ class KvPools {
   int32_t take(std::span<const int32_t> tokens, KvHoldings& holdings);  // the same for holdings without blocks, which then have them
   void keep(std::span<const int32_t> tokens, const KvHoldings& holdings);  // blocks that hold these tokens
 
+  // What is to be known of a holding that gives its blocks back, so that it can have the same again.
+  struct Former {
+    int32_t first = 0, first_row = 0;
+    std::vector<uint64_t> numbers;  // PrefixCache::number_of() its blocks, from the first on
+  };
+  Former former(size_t group, const KvHolding& holding) const;
+  // For holdings without blocks: tables that begin where they did, with those first blocks that are still what they were. How many tokens these hold.
+  void lay_out(std::span<const int32_t> first_rows, KvHoldings& holdings);  // tables that begin with these positions
+  int32_t take_again(std::span<const int32_t> tokens, std::span<const Former> formers, KvHoldings& holdings);
+
   std::span<const KvGroup> groups() const { return groups_; }
   const KvPool& pool(size_t group) const { return pools_[group]; }
   int32_t n_blocks() const;

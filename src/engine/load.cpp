@@ -10,6 +10,7 @@
 #include "src/base/thread.h"
 #include "src/engine/chat.h"
 #include "src/engine/engine.h"
+#include "src/engine/fingerprint.h"
 #include "src/engine/placement.h"
 #include "src/engine/progress_report.h"
 #include "src/engine/requests.h"
@@ -152,6 +153,7 @@ struct Engine::Parts {
   EngineInfo info;
   bool no_prefix_cache = false;
   std::vector<float> output_norm;
+  uint64_t fingerprint = 0;
   int32_t prefill_chunk;
 };
 
@@ -164,6 +166,7 @@ Engine::Engine(Parts parts)
       backend_(std::move(parts.backend)),
       info_(parts.info),
       output_norm_(std::move(parts.output_norm)),
+      fingerprint_(parts.fingerprint),
       prefill_chunk_(parts.prefill_chunk),
       runs_ahead_(backend_->config().run_ahead && std::ranges::none_of(backend_->plan().kv.groups, [](const KvGroup& group) { return group.window > 0; })),
       sequences_(*backend_, lost_, mutex_, info_.max_sessions, runs_ahead_),
@@ -260,7 +263,10 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
   }
   Result<std::unique_ptr<Backend>> backend = make_backend(std::move(plan), reader, placement, tell);
   times.mark("backend", backend.ok() ? (*backend)->load_times() : std::string());
-  if (backend.ok()) INLAY_TRY(checkpoint.check_unchanged());
+  if (backend.ok()) {
+    INLAY_ASSIGN(parts.fingerprint, fingerprint_of((*backend)->plan(), reader));
+    INLAY_TRY(checkpoint.check_unchanged());
+  }
   INLAY_ASSIGN(parts.tokenizer, tokenizer.get());
   times.mark("wait for tokenizer");
   for (const std::string& warning : key_warnings(checkpoint, model.spec())) parts.log->write(LogLevel::warning, warning);

@@ -65,6 +65,18 @@ void PrefixCache::take(std::span<const int32_t> tokens, std::vector<int32_t>& bl
   use(blocks);
 }
 
+void PrefixCache::take_same(std::span<const int32_t> tokens, std::span<const uint64_t> numbers, std::vector<int32_t>& blocks) {
+  blocks.clear();
+  int32_t parent = kNone;
+  for (size_t i = 0; (i + 1) * kTokens <= tokens.size() && i < numbers.size(); ++i) {
+    parent = find(parent, block_of(tokens, i));
+    if (parent == kNone || entry(parent).number != numbers[i]) break;
+    blocks.push_back(parent);
+  }
+  for (const int32_t block : blocks) pool_.share(block);
+  use(blocks);
+}
+
 void PrefixCache::keep(std::span<const int32_t> tokens, std::span<const int32_t> blocks) {
   chain_.clear();
   int32_t parent = kNone;

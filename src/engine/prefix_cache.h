@@ -19,6 +19,9 @@ class PrefixCache {
 
   // Blocks that hold the first of these tokens, as many as there are, with a reference each for the caller; they count as used now.
   void take(std::span<const int32_t> tokens, std::vector<int32_t>& blocks);
+  // Likewise, but none behind the first that is not the entry of that number: the very blocks of before.
+  void take_same(std::span<const int32_t> tokens, std::span<const uint64_t> numbers, std::vector<int32_t>& blocks);
+  uint64_t number_of(int32_t block) const { return entry(block).is_kept ? entry(block).number : 0; }
   size_t n_found(std::span<const int32_t> tokens) const;  // how many blocks take() would give
   // Keeps those of `blocks` that hold kKvBlockTokens of the tokens each, behind one another. Tokens that are known stay with the block that they have.
   void keep(std::span<const int32_t> tokens, std::span<const int32_t> blocks);

@@ -43,7 +43,8 @@ struct Request {
     SessionOptions options;               // likewise
     std::shared_ptr<Session> session;     // from then on; it has a slot and blocks while it runs
     int32_t n_prompt = 0, n_cached = 0, n_drawn = 0;  // cached: of the prompt, when it began
-    int32_t n_lost = 0;                   // tokens that had been computed when it was put out
+    int32_t n_lost = 0;                   // tokens that had been computed when it was put out, and are not stored
+    StoredSequence stored;                // while it is put out, where it will not be computed again
     int32_t n_drawn_since = 0;            // since it began or came back
     bool in_step = false;                 // has a part in the step at hand
     bool has_ended = false;

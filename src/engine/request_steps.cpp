@@ -107,7 +107,7 @@ PlannedRequest Requests::view_of(const Request& request) const {
   if (!run.session) return out;
   const Sequence& seq = run.session->seq_;
   out.n_tokens = seq.n_tokens();
-  out.n_cached = std::min(seq.n_computed, seq.n_tokens() - 1);
+  out.n_cached = std::min(std::max(seq.n_computed, run.stored.n_computed), seq.n_tokens() - 1);
   if (run.state != State::running) return out;
   out.n_blocks = seq.kv[counted_group()].n_blocks();
   out.n_shared = engine_.sequences_.pools().n_shared(seq.kv, counted_group());
@@ -196,8 +196,9 @@ bool Requests::begin(Request& request) {
   const int32_t n_most_now = n_most(run.n_prompt, session.options_);
   const int32_t end = std::max(seq.n_tokens(), std::min({n_most_now, seq.n_tokens() + RoundLimits().min_drawn, whole_pool}));
   if (!engine_.sequences_.take_slot(seq)) return false;
-  if (keeps_) find_computed(request);
-  if (!engine_.sequences_.reserve(seq, end, engine_.prefill_chunk_).ok()) {
+  const int32_t n_there = run.stored.is_empty() ? 0 : engine_.sequences_.lay_out(run.stored, seq);
+  if (run.stored.is_empty() && keeps_) find_computed(request);
+  if (!engine_.sequences_.reserve(seq, end, engine_.prefill_chunk_).ok() || !come_back(request, n_there)) {
     release(request);
     return false;
   }
@@ -205,6 +206,16 @@ bool Requests::begin(Request& request) {
   run.state = State::running;
   run.n_drawn_since = 0;
   if (run.began == 0) run.began = now_us();
+  return true;
+}
+
+// From the host's memory, where it is there: false, if that has failed, and it is to be computed again.
+bool Requests::come_back(Request& request, int32_t n_there) {
+  Request::Run& run = request.run;
+  if (run.stored.is_empty()) return true;
+  const int32_t n = run.stored.n_computed;
+  if (!engine_.sequences_.bring_back(run.stored, run.session->seq_, n_there).ok()) return run.n_lost = n, false;
+  counts_.n_copied_back += static_cast<uint64_t>(n - n_there);
   return true;
 }
 
@@ -218,7 +229,7 @@ void Requests::find_computed(Request& request) {
 
 // Whether one that runs is about to compute more of the same prompt than is found now.
 bool Requests::waits_for_prefix(const Request& request) const {
-  if (!keeps_) return false;
+  if (!keeps_ || !request.run.stored.is_empty()) return false;
   const std::vector<int32_t>& tokens = request.run.session ? request.run.session->seq_.tokens : request.run.prompt;
   const std::span<const int32_t> wanted(tokens.data(), tokens.size() - 1);
   const int32_t n_found = engine_.sequences_.pools().find(wanted);

@@ -15,7 +15,7 @@ int64_t Requests::now_us() {
   return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-Requests::Requests(Engine& engine, bool keeps) : engine_(engine), times_(engine.queue_.n_units(StepQueue::Extent::units)), keeps_(keeps && engine.sequences_.pools().has_cache()) {
+Requests::Requests(Engine& engine, bool keeps) : engine_(engine), times_(engine.queue_.n_units(StepQueue::Extent::units)), keeps_(keeps && engine.sequences_.pools().has_cache()), n_store_chunks_(engine.backend_->cuts_change_bits() ? engine.sequences_.chunks().n_most_stored() : 0) {
   const auto most = static_cast<size_t>(engine.info_.max_sessions);
   open_.works.reserve(most);
   open_.samples.reserve(most);
@@ -171,7 +171,11 @@ void Requests::release(Request& request) {
 
 void Requests::put_out(Request& request) {
   ++counts_.n_put_out;
-  request.run.n_lost = request.run.session->seq_.n_computed;
+  const Sequence& seq = request.run.session->seq_;
+  if (keeps_) engine_.sequences_.keep_computed(seq);  // so that blocks are known by their numbers
+  const bool is_stored = engine_.sequences_.store(seq, n_store_chunks_, request.run.stored);
+  if (is_stored) ++counts_.n_stored;
+  request.run.n_lost = is_stored ? 0 : seq.n_computed;
   release(request);
   request.run.state = State::resting;
   request.run.waiting_since = now_us();
@@ -196,6 +200,7 @@ void Requests::end(Request& request, FinishReason reason, Status status) {
   const std::shared_ptr<RequestQueue> queue = std::move(run.queue);
   tell(queue, queue->add_end(request, std::move(out), text));
   if (!run.session) return;
+  engine_.sequences_.drop(run.stored);
   if (run.state == State::running) release(request);
   left_.push_back(std::move(run.session));
   has_left_.store(true, std::memory_order_release);

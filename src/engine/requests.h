@@ -38,6 +38,7 @@ struct RunResult {
 // Since the engine was loaded.
 struct RequestCounts {
   uint64_t n_put_out = 0, n_computed_again = 0;  // requests; tokens that were computed for a second time
+  uint64_t n_stored = 0, n_copied_back = 0;      // requests that went to the host's memory; tokens that came from there
 };
 
 // Guarded by the engine's mutex, but for what its turn guards: the step at hand.
@@ -57,6 +58,9 @@ class Requests {
   // BUSY while another thread is in it, INVALID_STATE where the engine has a thread, and while a step in slices is pending.
   Result<RunResult> run(const RunBudget& budget);
   RequestCounts counts() const;
+  // Requests that are put out go to the host's memory, to so many of HostChunks, instead of being computed again. Set where cuts of prompts change
+  // bits, and in tests.
+  void store_put_outs(size_t n_chunks) { n_store_chunks_ = n_chunks; }
   Status set_thread(const std::optional<ThreadShare>& share);  // none: the thread ends
   // All requests end, and none is taken any more. The thread is joined.
   void close();
@@ -98,6 +102,7 @@ class Requests {
   void apply_round(bool in_units);
   bool begin(Request& request);
   void find_computed(Request& request);
+  bool come_back(Request& request, int32_t n_there);
   bool waits_for_prefix(const Request& request) const;
   void add_work(Request& request, const Round::Part& part);
   Status run_units(size_t n);
@@ -142,6 +147,7 @@ class Requests {
   int32_t n_drawn_ = 0;             // by the step that has ended
   RequestCounts counts_;
   const bool keeps_;
+  size_t n_store_chunks_;
 
   std::vector<std::shared_ptr<Session>> left_;  // to be freed without locks
   std::vector<std::shared_ptr<RequestQueue>> to_wake_;

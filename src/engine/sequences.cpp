@@ -7,7 +7,7 @@
 namespace inlay {
 
 Sequences::Sequences(Backend& backend, LostDevice& lost, Mutex& mutex, int32_t max_sequences, bool ahead)
-    : backend_(backend), lost_(lost), mutex_(mutex), max_sequences_(max_sequences), ahead_(ahead), kv_(backend.plan().kv.groups, backend.config()) {
+    : backend_(backend), lost_(lost), mutex_(mutex), max_sequences_(max_sequences), ahead_(ahead), kv_(backend.plan().kv.groups, backend.config()), chunks_(backend) {
   for (int32_t slot = max_sequences - 1; slot >= 0; --slot) free_slots_.push_back(slot);
 }
 

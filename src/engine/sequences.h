@@ -7,11 +7,28 @@
 
 #include "src/backend/backend.h"
 #include "src/base/mutex.h"
+#include "src/engine/host_chunks.h"
 #include "src/engine/kv_pools.h"
 #include "src/engine/lost_device.h"
 #include "src/engine/sequence.h"
 
 namespace inlay {
+
+// What the device had of a sequence, in the host's memory.
+struct StoredSequence {
+  struct Part {
+    int32_t group = 0, first = 0, n = 0;  // entries of its table
+    std::byte* at = nullptr;
+  };
+  std::vector<std::byte*> chunks;  // of HostChunks
+  std::vector<Part> parts;
+  std::byte* logits = nullptr;     // none, if they were not readable
+  std::vector<KvPools::Former> formers;  // of each group
+  int32_t n_computed = 0;
+  bool has_logits = false;
+
+  bool is_empty() const { return n_computed == 0; }
+};
 
 class Sequences {
  public:
@@ -49,10 +66,23 @@ class Sequences {
   // run again.
   Status shift(Sequence& sequence, int32_t first, int32_t n);
 
+  // Copies what is computed of a sequence to the host, before it gives its blocks back; false: n_chunks are not enough for all that is there.
+  bool store(const Sequence& sequence, size_t n_chunks, StoredSequence& out);
+  // Tables for a sequence that has a slot, no blocks and the same tokens: where it begins, and what is still there. reserve() and cover() add the rest,
+  // which bring_back() fills. How many tokens are there already.
+  int32_t lay_out(const StoredSequence& stored, Sequence& sequence);
+  Status bring_back(StoredSequence& stored, Sequence& sequence, int32_t n_there);
+  void drop(StoredSequence& stored);
+  HostChunks& chunks() { return chunks_; }
+  const HostChunks& chunks() const { return chunks_; }
+  // Tables without blocks for a sequence whose groups have cached what is behind these positions.
+  void lay_out_empty(Sequence& sequence, std::span<const int32_t> first_rows) { kv_.lay_out(first_rows, sequence.kv); }
+
   const KvPools& pools() const { return kv_; }
   int32_t n_blocks_peak() const { return n_blocks_peak_; }
 
  private:
+  std::byte* take_chunk(size_t n_chunks, StoredSequence& out);
   Status copy_block(int32_t group, int32_t from, int32_t to);
   void note_peak();
 
@@ -62,6 +92,7 @@ class Sequences {
   const int32_t max_sequences_;
   const bool ahead_;
   KvPools kv_;
+  HostChunks chunks_;
   std::vector<int32_t> free_slots_;
   int32_t n_blocks_peak_ = 0;
 };

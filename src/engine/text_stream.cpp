@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "src/tokenizer/utf8.h"
+
 namespace inlay {
 namespace {
 
 constexpr size_t kReserve = 4096;  // so that ordinary tokens never allocate
-
-bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 // Length of the longest end of `text` that is a proper beginning of `stop`.
 size_t overlap(std::string_view text, std::string_view stop) {
@@ -176,6 +176,37 @@ void TextStream::clear() {
   tail_.clear();
   ready_.clear();
   taken_ = 0;
+}
+
+TextStream::Held TextStream::held() const {
+  Held out{.stops = stops_, .incomplete = std::string(utf8_.held()), .begun = begun_, .tail = tail_, .ready = ready_.substr(taken_), .names = {}};
+  for (const Name& name : names_) out.names.push_back({name.at, name.text});
+  return out;
+}
+
+Status TextStream::hold(Held held) {
+  const auto is_text = [](const std::string& text) {
+    std::string storage;
+    return well_formed(text, storage).size() == text.size() && storage.empty();
+  };
+  clear();
+  INLAY_TRY(set_stops(std::move(held.stops)));
+  std::string complete;
+  utf8_.append(held.incomplete, complete);
+  bool is_right = complete.empty() && (held.begun.empty() || held.begun == held.incomplete) && is_text(held.tail) && is_text(held.ready);
+  is_right = is_right && held.names.size() <= kMaxStopBytes;
+  uint64_t before = 0;
+  for (Held::HeldName& name : held.names) {
+    is_right = is_right && name.at >= before && name.at <= held.tail.size() && !name.text.empty();
+    before = name.at;
+    names_.push_back({static_cast<size_t>(name.at), std::move(name.text)});
+  }
+  begun_ = std::move(held.begun);
+  tail_ = std::move(held.tail);
+  ready_ = std::move(held.ready);
+  if (is_right) return {};
+  clear();
+  return error(Code::invalid_argument, "the text that is held back cannot be");
 }
 
 size_t TextStream::take(char* out, size_t n) {

@@ -29,6 +29,27 @@ class TextStream {
   size_t n_ready() const { return ready_.size() - taken_; }
   size_t take(char* out, size_t n);  // whole characters only
 
+  // All of it, for a session that is saved.
+  struct Held {
+    struct HeldName {
+      uint64_t at = 0;
+      std::string text;
+      template <class Archive>
+      void archive(Archive& a) {
+        a(at, text);
+      }
+    };
+    std::vector<std::string> stops;
+    std::string incomplete, begun, tail, ready;  // bytes of a character, of these those that are not of this text, the rest as below
+    std::vector<HeldName> names;
+    template <class Archive>
+    void archive(Archive& a) {
+      a(stops, incomplete, begun, tail, ready, names);
+    }
+  };
+  Held held() const;
+  Status hold(Held held);  // INVALID_ARGUMENT: it cannot come from held()
+
   static constexpr size_t kMaxStops = 64, kMaxStopBytes = 1024;
 
  private:

@@ -87,6 +87,7 @@ class Utf8Assembler {
   void flush(std::string& out);                           // the held bytes, as U+FFFD
   void clear() { n_held_ = 0; }
   bool empty() const { return n_held_ == 0; }
+  std::string_view held() const { return {held_, static_cast<size_t>(n_held_)}; }
 
  private:
   char held_[4] = {};

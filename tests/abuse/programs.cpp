@@ -79,7 +79,7 @@ class Program {
     if (sessions_.empty() || random_.one_in(20)) return create();
     const size_t i = random_.below(sessions_.size());
     Session& s = sessions_[i];
-    switch (random_.below(19)) {
+    switch (random_.below(20)) {
       case 0:
         return free_one(i);
       case 1:
@@ -113,6 +113,8 @@ class Program {
         return score();
       case 17:
         return accept(s);
+      case 18:
+        return save(s);
       default:
         return embed();
     }
@@ -263,6 +265,23 @@ class Program {
     std::vector<int32_t> all(static_cast<size_t>(s.n_tokens));
     if (check("inlay_session_get_tokens", lib.inlay_session_get_tokens(s.handle, 0, all.data(), all.size(), &n, &err_)) && n != all.size())
       host_.violated("a sequence of " + std::to_string(all.size()) + " tokens reads as " + std::to_string(n));
+  }
+
+  // To memory, and back as a session of its own; sometimes with a bit turned.
+  void save(const Session& s) {
+    const int32_t n_tokens = s.n_tokens;
+    size_t n = 0;
+    if (!check("inlay_session_save", lib.inlay_session_save(s.handle, nullptr, 0, &n, &err_))) return;
+    std::vector<unsigned char> state(n - (random_.one_in(6) ? 1 : 0));
+    if (!check("inlay_session_save", lib.inlay_session_save(s.handle, state.data(), state.size(), &n, &err_))) return;
+    const bool is_damaged = random_.one_in(3);
+    if (is_damaged) state[random_.below(n)] ^= static_cast<unsigned char>(1 << random_.below(8));
+    inlay_session* made = nullptr;
+    host_.check("inlay_session_restore", lib.inlay_session_restore(engine, state.data(), n - (random_.one_in(9) ? 1 : 0), &made, &err_), err_, made);
+    if (!made) return;
+    if (is_damaged) host_.violated("a damaged session is restored");
+    sessions_.push_back({made, n_tokens});
+    compare(sessions_.back());
   }
 
   inlay_sampler_params random_sampler() {

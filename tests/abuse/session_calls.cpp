@@ -81,6 +81,18 @@ inlay_status get_tokens(const Handles& h, inlay_error* err) {
   size_t n = 0;
   return lib.inlay_session_get_tokens(h.session, 0, nullptr, 0, &n, err);
 }
+inlay_status save_session(const Handles& h, inlay_error* err) {
+  size_t n = 0;
+  inlay_status status = lib.inlay_session_save(h.session, nullptr, 0, &n, err);
+  if (status != INLAY_OK) return status;
+  std::vector<unsigned char> state(n);
+  return lib.inlay_session_save(h.session, state.data(), state.size(), &n, err);
+}
+inlay_status save_session_to(const Handles& h, inlay_error* err) {
+  inlay_state_writer writer = sized<inlay_state_writer>();
+  writer.write = [](void*, const void*, uint64_t) { return int32_t{0}; };
+  return lib.inlay_session_save_to(h.session, &writer, err);
+}
 inlay_status cancel_generation(const Handles& h, inlay_error* err) {
   return lib.inlay_session_cancel_generation(h.session, 1, err);
 }
@@ -200,6 +212,8 @@ constexpr HandleCall kTable[] = {
     {"inlay_session_set_max_tokens", true, set_max_tokens},
     {"inlay_session_copy_logits", true, copy_logits},
     {"inlay_session_view_logits", true, view_logits},
+    {"inlay_session_save", true, save_session},
+    {"inlay_session_save_to", true, save_session_to},
     {"inlay_session_cancel_generation", true, cancel_generation},
     {"inlay_session_create", false, create_session},
     {"inlay_engine_get_info", false, engine_get_info},

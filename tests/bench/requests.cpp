@@ -1,4 +1,5 @@
-// Requests beside sessions that a host steps itself, how well run() keeps a frame's budget, and 64 requests that arrive by and by.
+// Copies to the host and back, requests beside sessions that a host steps itself, how well run() keeps a frame's budget, and 64 requests that arrive
+// by and by.
 //
 //   bench_requests MODEL [cpu|cuda] [MAX_SESSIONS]
 #include <algorithm>
@@ -7,10 +8,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <random>
 #include <thread>
 
+#include "src/backend/kv_memory.h"
 #include "src/engine/requests.h"
+#include "src/engine/saved_session.h"
 
 using namespace inlay;
 
@@ -226,12 +230,51 @@ struct Bench {
       n_pure += is_pure;
     }
     const RequestCounts counts = engine->requests().counts();
-    std::printf("%d requests (prompts to %d, answers to %d%s): %.3f s; replay %.3f s; ratio %.3f; put out %llu, computed again %llu tokens\n", n_requests,
+    std::printf("%d requests (prompts to %d, answers to %d%s): %.3f s; replay %.3f s; ratio %.3f; put out %llu, computed again %llu tokens, copied back %llu\n", n_requests,
                 longest_prompt, longest_answer, all_at_once ? ", all at once" : "", took, bound, took / bound,
                 static_cast<unsigned long long>(counts.n_put_out - counts_before.n_put_out),
-                static_cast<unsigned long long>(counts.n_computed_again - counts_before.n_computed_again));
+                static_cast<unsigned long long>(counts.n_computed_again - counts_before.n_computed_again),
+                static_cast<unsigned long long>(counts.n_copied_back - counts_before.n_copied_back));
     std::printf("  idle %.3f s; %d steps of drawn tokens alone %.3f s, replay %.3f; %zu with prompts %.3f s, replay %.3f\n", idle, n_pure, pure, pure_bound,
                 steps.size() - static_cast<size_t>(n_pure), mixed, mixed_bound);
+  }
+
+  // Keys and values to the host and back, as requests that are put out take; and a session saved and restored.
+  void copies(int32_t n_tokens) {
+    Backend& backend = engine->backend();
+    const auto n_blocks = std::min<int32_t>(kv_blocks_for(n_tokens), backend.config().n_kv_blocks[0]);
+    std::vector<int32_t> blocks(static_cast<size_t>(n_blocks));
+    std::iota(blocks.begin(), blocks.end(), 0);
+    const uint64_t bytes = backend.kv_memory().block_bytes_of(0) * blocks.size();
+    const auto memory = backend.take_host_memory(bytes);
+    if (!memory.ok()) fail(memory.status());
+    const auto speed = [](uint64_t n, double seconds) { return static_cast<double>(n) * 1e-9 / seconds; };
+    for (int i = 0; i < 3; ++i) {
+      const double start = now();
+      check(backend.copy_kv_to_host({0, blocks}, memory->data()));
+      check(backend.wait_for_copies());
+      const double out = now();
+      check(backend.copy_kv_from_host({0, blocks}, memory->data()));
+      check(backend.wait_for_copies());
+      std::printf("copies of %d tokens, %.1f MB: out %.2f GB/s, in %.2f GB/s\n", n_tokens, static_cast<double>(bytes) * 1e-6, speed(bytes, out - start), speed(bytes, now() - out));
+    }
+    auto session = engine->create_session({});
+    if (!session.ok()) fail(session.status());
+    size_t n_done = 0;
+    const double began = now();
+    check((*session)->prefill(prompt(n_tokens), n_done));
+    const double computed = now();
+    auto saved = SavedSession::of(**session);
+    if (!saved.ok()) fail(saved.status());
+    std::vector<std::byte> state(saved->n_bytes());
+    size_t at = 0;
+    const double start = now();
+    check(saved->write([&](std::span<const std::byte> part) { return std::ranges::copy(part, state.begin() + static_cast<std::ptrdiff_t>(at)), at += part.size(), Status(); }));
+    const double out = now();
+    const auto again = restore_session(engine, std::span<const std::byte>(state));
+    if (!again.ok()) fail(again.status());
+    std::printf("a session of %d tokens: prompt %.3f s, saved %.3f s (%.2f GB/s), restored %.3f s (%.2f GB/s)\n", n_tokens, computed - began, out - start,
+                speed(state.size(), out - start), now() - out, speed(state.size(), now() - out));
   }
 };
 
@@ -246,6 +289,7 @@ int main(int argc, char** argv) {
                                        .kv_budget_bytes = uint64_t{16} << 30});
   if (!engine.ok()) fail(engine.status());
   Bench bench{.engine = *engine, .queue = (*engine)->requests().add_queue(*engine, {.unread_tokens = 100'000})};
+  bench.copies(cuda ? 4000 : 500);
   bench.steps();
   bench.frames();
   for (const bool all_at_once : {false, true}) cuda ? bench.arrivals(64, 2048, 256, all_at_once) : bench.arrivals(64, 256, 48, all_at_once);

@@ -7,6 +7,7 @@
 #include "tests/capi/abi_constraints.h"
 #include "tests/capi/abi_null_handles.h"
 #include "tests/capi/abi_requests.h"
+#include "tests/capi/abi_states.h"
 #include "tests/capi/abi_texts.h"
 #include "tests/support/needs_gpu.h"
 
@@ -589,6 +590,7 @@ static void test_with_model(const char* model) {
   test_session(engine, info.n_vocab);
   test_requests(engine);
   test_constraints(engine);
+  test_states(engine);
   CALL(inlay_free)(engine);
 }
 

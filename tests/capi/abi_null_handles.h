@@ -40,6 +40,10 @@ static void test_null_handles(void) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_accept)(NULL, &token, 1, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_get_tokens)(NULL, 0, NULL, 0, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_sampler)(NULL, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_save)(NULL, NULL, 0, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_save_to)(NULL, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_restore)(NULL, &token, sizeof token, &session, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_restore_from)(NULL, NULL, &session, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_stop)(NULL, NULL, 0, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_stop_tokens)(NULL, NULL, 0, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_max_tokens)(NULL, 1, &err));

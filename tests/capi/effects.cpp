@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "tests/capi/effects_requests.h"
+#include "tests/capi/effects_states.h"
 
 namespace inlay::test {
 namespace {
@@ -600,6 +601,7 @@ std::vector<EffectRow> table() {
   std::ranges::copy(sampler_rows(), std::back_inserter(rows));
   std::ranges::copy(request_effect_rows(), std::back_inserter(rows));
   std::ranges::copy(constraint_effect_rows(), std::back_inserter(rows));
+  std::ranges::copy(state_effect_rows(), std::back_inserter(rows));
   return rows;
 }
 

@@ -205,6 +205,7 @@ inline std::string rendered(const World& world, const char* form) {
 }  // namespace inlay::test
 
 #include "tests/capi/constraint_calls.h"
+#include "tests/capi/state_calls.h"
 #include "tests/capi/request_calls.h"
 
 namespace inlay::test {
@@ -599,6 +600,7 @@ inline std::vector<Row> table() {
   };
   std::ranges::move(request_rows<Row, World>(), std::back_inserter(rows));
   std::ranges::move(constraint_rows<Row, World>(), std::back_inserter(rows));
+  std::ranges::move(state_rows<Row, World>(), std::back_inserter(rows));
   return rows;
 }
 

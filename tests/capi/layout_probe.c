@@ -463,5 +463,15 @@ int main(void) {
   FIELD(inlay_constraint_info, struct_size)
   FIELD(inlay_constraint_info, n_remarks)
   FIELD(inlay_constraint_info, memory)
+  STRUCT(inlay_state_writer)
+  FIELD(inlay_state_writer, struct_size)
+  FIELD(inlay_state_writer, reserved)
+  FIELD(inlay_state_writer, user)
+  FIELD(inlay_state_writer, write)
+  STRUCT(inlay_state_reader)
+  FIELD(inlay_state_reader, struct_size)
+  FIELD(inlay_state_reader, reserved)
+  FIELD(inlay_state_reader, user)
+  FIELD(inlay_state_reader, read)
   return 0;
 }

@@ -69,6 +69,17 @@ const std::map<std::string, Call>& calls() {
       {"inlay_session_truncate", [](inlay_session* s) { return inlay_session_truncate(s, 3, nullptr); }},
       {"inlay_session_shift", [](inlay_session* s) { return inlay_session_shift(s, 1, 1, nullptr); }},
       {"inlay_session_set_constraint", [](inlay_session* s) { return inlay_session_set_constraint(s, nullptr, nullptr, 0, nullptr); }},
+      {"inlay_session_save",
+       [](inlay_session* s) {
+         size_t n = 0;
+         return inlay_session_save(s, nullptr, 0, &n, nullptr);
+       }},
+      {"inlay_session_save_to",
+       [](inlay_session* s) {
+         inlay_state_writer writer = sized<inlay_state_writer>();
+         writer.write = [](void*, const void*, uint64_t) { return int32_t{0}; };
+         return inlay_session_save_to(s, &writer, nullptr);
+       }},
       {"inlay_session_accept",
        [](inlay_session* s) {
          size_t n = 0;

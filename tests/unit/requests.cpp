@@ -137,14 +137,32 @@ class EngineRequests : public test::EngineSessions {
     EXPECT_EQ(own.n_ends, 1) << what;
     EXPECT_EQ(own.end.reason, alone.end.reason) << what << ": " << own.message;
     EXPECT_EQ(own.text, alone.text) << what;
-    if (GetParam() == DeviceKind::cuda) return;  // a step of several rows has other last bits there
+    if (GetParam() == DeviceKind::cuda) return;  // a prompt that is cut elsewhere has other last bits there
     EXPECT_EQ(own.tokens, alone.tokens) << what;
     EXPECT_EQ(own.logprobs, alone.logprobs) << what;
   }
+  // The same; but on CUDA the tokens may agree up to the first near tie alone, to which few requests come. docs/design/batch-invariance.md
+  void expect_near_alone(const Collected& own, const Collected& alone, const std::string& what) {
+    if (GetParam() != DeviceKind::cuda) return expect_as_alone(own, alone, what);
+    ++n_compared_;
+    EXPECT_EQ(own.n_ends, 1) << what;
+    EXPECT_NE(own.end.reason, FinishReason::error) << what << ": " << own.message;
+    const size_t n = std::min(own.tokens.size(), alone.tokens.size());
+    const auto n_same = static_cast<size_t>(std::mismatch(own.tokens.begin(), own.tokens.begin() + static_cast<std::ptrdiff_t>(n), alone.tokens.begin()).first - own.tokens.begin());
+    for (size_t i = 0; i < n_same; ++i) EXPECT_NEAR(own.logprobs[i], alone.logprobs[i], 0.05f) << what << ", token " << i;
+    if (n_same < n) return void(++n_different_);
+    EXPECT_EQ(own.tokens.size(), alone.tokens.size()) << what;
+    EXPECT_EQ(own.end.reason, alone.end.reason) << what;
+    EXPECT_EQ(own.text, alone.text) << what;
+  }
+  void expect_few_differ() { EXPECT_LE(n_different_ * 20, n_compared_) << "requests that draw other tokens than alone"; }
+
+  void compare_with_alone(bool stores);  // those that are put out, also on the CPU
 
   std::shared_ptr<RequestQueue> queue_;
   std::map<uint64_t, Collected> collected_;
   uint64_t n_events_ = 0;
+  int n_compared_ = 0, n_different_ = 0;
 };
 INLAY_ON_CPU_AND_CUDA(EngineRequests);
 
@@ -209,13 +227,14 @@ TEST_P(EngineRequests, TheLikeliestTokensComeAlong) {
 }
 
 // Arrivals, cancels, priorities and a pool of a quarter of the need, from a seed; whole steps and units.
-TEST_P(EngineRequests, EachComesToWhatItComesToAlone) {
+void EngineRequests::compare_with_alone(bool stores) {
   const auto other = load({.n_context = 128, .max_sessions = 1, .n_threads = 2, .prefill_chunk = 32});
-  uint64_t n_put_out = 0, n_again = 0, n_all = 0;
+  uint64_t n_put_out = 0, n_again = 0, n_back = 0, n_all = 0;
   for (uint32_t seed = 0; seed < 24; ++seed) {
     const bool small = seed % 2 == 1;
     const int64_t budget = seed % 3 == 2 ? 300 : 0;
     load_with(with_blocks(small ? 4 : 16));
+    if (stores) engine_->requests().store_put_outs(64);
     n_events_ = 0;
     collected_.clear();
     std::mt19937 random(seed);
@@ -257,17 +276,134 @@ TEST_P(EngineRequests, EachComesToWhatItComesToAlone) {
         EXPECT_EQ(own.end.reason, FinishReason::cancelled) << what;
         continue;
       }
-      expect_as_alone(own, alone(*other, job.prompt, job.options), what);
+      expect_near_alone(own, alone(*other, job.prompt, job.options), what);
     }
     n_put_out += engine_->requests().counts().n_put_out;
     n_again += engine_->requests().counts().n_computed_again;
+    n_back += engine_->requests().counts().n_copied_back;
     n_all += engine_->stats().n_prefill_tokens + engine_->stats().n_decode_tokens;
     EXPECT_EQ(engine_->stats().n_kv_blocks_used, 0) << seed;
     EXPECT_EQ(engine_->stats().n_sessions, 0) << seed;
   }
   EXPECT_GT(n_put_out, 20u);
-  std::printf("%llu put out, %llu of %llu tokens computed again\n", static_cast<unsigned long long>(n_put_out),
-              static_cast<unsigned long long>(n_again), static_cast<unsigned long long>(n_all));
+  if (stores || GetParam() == DeviceKind::cuda) {
+    EXPECT_EQ(n_again, 0u);
+    EXPECT_GT(n_back, 100u);
+  } else {
+    EXPECT_EQ(n_back, 0u);
+  }
+  std::printf("%llu put out, %llu of %llu tokens computed again, %llu copied\n", static_cast<unsigned long long>(n_put_out),
+              static_cast<unsigned long long>(n_again), static_cast<unsigned long long>(n_all), static_cast<unsigned long long>(n_back));
+  expect_few_differ();
+}
+
+TEST_P(EngineRequests, EachComesToWhatItComesToAlone) { compare_with_alone(false); }
+TEST_P(EngineRequests, EachComesToWhatItComesToAloneThroughTheHostsMemory) { compare_with_alone(true); }
+
+// One that is put out by a session, and beside it one that is not: the same schedule, the same bits. Undrawn logits, sampler and held-back text come
+// along. Blocks that nobody needed meanwhile are not copied.
+TEST_P(EngineRequests, PuttingOutChangesNoBit) {
+  const std::vector<int32_t> tokens = prompt(45);
+  RequestOptions options = plain(60);
+  options.session.sampler = {.temperature = 0.9f, .repetition_penalty = 1.2f, .seed = 5, .mirostat_tau = 3};
+  options.session.stops = {"never in the text"};
+  for (const int n_steps : {1, 2, 9, 30}) {
+    for (const bool is_needed : {true, false}) {
+      Collected wanted;
+      for (const bool puts_out : {false, true}) {
+        load_with(with_blocks(4, 2));
+        engine_->requests().store_put_outs(64);
+        n_events_ = 0;
+        collected_.clear();
+        const uint64_t id = submit(tokens, options);
+        for (int i = 0; i < n_steps; ++i) ASSERT_TRUE(engine_->requests().run({.one_step = true}).ok());
+        if (puts_out) {
+          const auto a = engine_->create_session({}), b = engine_->create_session({});
+          ASSERT_TRUE(a.ok() && b.ok());
+          const Status filled = is_needed ? prefill(**a, prompt(110, 7)) : Status();
+          ASSERT_TRUE(filled.ok()) << filled.message;
+        }
+        run_all();
+        const RequestCounts counts = engine_->requests().counts();
+        EXPECT_EQ(counts.n_put_out, puts_out ? 1u : 0u);
+        EXPECT_EQ(counts.n_stored, puts_out ? 1u : 0u);
+        EXPECT_EQ(counts.n_computed_again, 0u);
+        const uint64_t n_copied = counts.n_copied_back;
+        EXPECT_TRUE(!puts_out || (is_needed ? n_copied >= 32 : n_copied < 32)) << n_copied << ": if nobody needed them, but the block that is not full";
+        Collected& own = collected_[id];
+        if (!puts_out) {
+          wanted = own;
+          continue;
+        }
+        EXPECT_EQ(own.tokens, wanted.tokens) << n_steps;
+        EXPECT_EQ(own.logprobs, wanted.logprobs) << n_steps;
+        EXPECT_EQ(own.text, wanted.text) << n_steps;
+        EXPECT_EQ(own.end.reason, wanted.end.reason) << n_steps;
+      }
+    }
+  }
+}
+
+// Of models with windows: tables that begin behind the first block come back as they were.
+TEST_P(EngineRequests, PuttingOutKeepsWindows) {
+  for (const char* model : {"gemma3-f32", "gpt-oss-f32", "olmo3-f32"}) {
+    const auto loaded = Engine::load(test::model_file(model), {.device = GetParam(), .n_context = 128, .max_sessions = 2, .n_threads = 2, .prefill_chunk = 32});
+    ASSERT_TRUE(loaded.ok()) << loaded.status().message;
+    std::vector<int32_t> tokens;
+    for (int32_t k = 0; k < 80; ++k) tokens.push_back(13 * k % 55 + 5);
+    Collected wanted;
+    for (const bool puts_out : {false, true}) {
+      queue_.reset();
+      engine_ = *loaded;
+      engine_->requests().store_put_outs(64);
+      queue_ = engine_->requests().add_queue(engine_, {});
+      n_events_ = 0;
+      collected_.clear();
+      const uint64_t before = engine_->requests().counts().n_copied_back, id = submit(tokens, plain(20));
+      for (int i = 0; i < 9; ++i) ASSERT_TRUE(engine_->requests().run({.one_step = true}).ok());
+      if (puts_out) {
+        const auto a = engine_->create_session({}), b = engine_->create_session({});
+        ASSERT_TRUE(a.ok() && b.ok());
+        ASSERT_TRUE(prefill(**a, tokens).ok());
+      }
+      run_all();
+      EXPECT_EQ(engine_->requests().counts().n_copied_back - before, puts_out ? 86u : 0u) << model;
+      if (!puts_out) {
+        wanted = collected_[id];
+        continue;
+      }
+      EXPECT_EQ(collected_[id].tokens, wanted.tokens) << model;
+      EXPECT_EQ(collected_[id].logprobs, wanted.logprobs) << model;
+    }
+  }
+}
+
+// The host's memory for it has a bound; a request that ends while it is put out gives its part back.
+TEST_P(EngineRequests, WhatTheHostsMemoryCannotHoldIsComputedAgain) {
+  load_with(with_blocks(8, 2));
+  engine_->requests().store_put_outs(1);
+  const std::vector<int32_t> one = prompt(20), two = prompt(25, 9), three = prompt(30, 21);
+  const auto put_all_out = [&] {
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(engine_->requests().run({.one_step = true}).ok());
+    const auto a = engine_->create_session({}), b = engine_->create_session({});
+    ASSERT_TRUE(a.ok() && b.ok());
+  };
+  const uint64_t first = submit(one, plain(20)), second = submit(two, plain(20));
+  put_all_out();
+  EXPECT_EQ(engine_->requests().counts().n_put_out, 2u);
+  EXPECT_EQ(engine_->requests().counts().n_stored, 1u);
+  const auto request = queue_->cancel(second);
+  ASSERT_NE(request, nullptr);
+  engine_->requests().cancel(*request);
+  const uint64_t third = submit(three, plain(20));
+  put_all_out();
+  EXPECT_EQ(engine_->requests().counts().n_put_out, 4u);
+  EXPECT_EQ(engine_->requests().counts().n_stored, 2u) << "the cancelled one, or the one that came back, has made room";
+  run_all();
+  EXPECT_GT(engine_->requests().counts().n_copied_back, 0u);
+  const auto other = load({.n_context = 128, .max_sessions = 1, .n_threads = 2, .prefill_chunk = 32});
+  expect_near_alone(collected_[first], alone(*other, one, plain(20).session), "the first");
+  expect_near_alone(collected_[third], alone(*other, three, plain(20).session), "the third");
 }
 
 // What can be wrong is refused when it is submitted, in words that name it.

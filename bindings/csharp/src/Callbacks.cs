@@ -18,10 +18,14 @@ namespace Inlay
         private static readonly inlay_log_fn LogDelegate = OnLog;
         private static readonly inlay_progress_fn ProgressDelegate = OnProgress;
         private static readonly inlay_read_fn ReadDelegate = OnRead;
+        private static readonly inlay_state_read_fn StateReadDelegate = OnStateRead;
+        private static readonly inlay_state_write_fn StateWriteDelegate = OnStateWrite;
 
         internal static readonly IntPtr Log = Marshal.GetFunctionPointerForDelegate(LogDelegate);
         internal static readonly IntPtr Progress = Marshal.GetFunctionPointerForDelegate(ProgressDelegate);
         internal static readonly IntPtr Read = Marshal.GetFunctionPointerForDelegate(ReadDelegate);
+        internal static readonly IntPtr StateRead = Marshal.GetFunctionPointerForDelegate(StateReadDelegate);
+        internal static readonly IntPtr StateWrite = Marshal.GetFunctionPointerForDelegate(StateWriteDelegate);
 
         private static readonly Dictionary<long, WeakReference> Table = new Dictionary<long, WeakReference>();
         private static long _last;
@@ -70,6 +74,18 @@ namespace Inlay
         private static int OnRead(IntPtr user, ulong offset, void* into, ulong n)
         {
             return ((LoadWatch)Find(user)!).OnRead(offset, (byte*)into, n);
+        }
+
+        [MonoPInvokeCallback(typeof(inlay_state_read_fn))]
+        private static int OnStateRead(IntPtr user, void* into, ulong n)
+        {
+            return ((StateStream)Find(user)!).OnRead((byte*)into, n);
+        }
+
+        [MonoPInvokeCallback(typeof(inlay_state_write_fn))]
+        private static int OnStateWrite(IntPtr user, void* state, ulong n)
+        {
+            return ((StateStream)Find(user)!).OnWrite((byte*)state, n);
         }
     }
 

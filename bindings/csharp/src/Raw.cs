@@ -509,6 +509,25 @@ namespace Inlay.Raw
     [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
     public unsafe delegate void inlay_wake_fn(IntPtr user);
 
+    /// <summary>Takes the next bytes of a saved session, some MiB at most. Returns 0, or a system error number. Called on
+    /// the saving thread, with the host's floating-point settings; must not call the library. It must not leave by an
+    /// exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.</summary>
+    /// <param name="user">As given with the callback.</param>
+    /// <param name="state">The bytes.</param>
+    /// <param name="n">How many, at least 1.</param>
+    [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+    public unsafe delegate int inlay_state_write_fn(IntPtr user, void* state, ulong n);
+
+    /// <summary>Fills `into` with the next n bytes of a saved session, some MiB at most. Returns 0, or a system error
+    /// number; also where there are fewer. Called on the restoring thread, with the host's floating-point settings; must
+    /// not call the library. It must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the
+    /// process.</summary>
+    /// <param name="user">As given with the callback.</param>
+    /// <param name="into">Where the bytes go.</param>
+    /// <param name="n">How many, at least 1.</param>
+    [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+    public unsafe delegate int inlay_state_read_fn(IntPtr user, void* into, ulong n);
+
     /// <summary>What went wrong. Owned by the caller, needs no initialisation; every call that takes it writes it, also on
     /// success.</summary>
     [StructLayout(LayoutKind.Sequential)]
@@ -1336,6 +1355,34 @@ namespace Inlay.Raw
         public ulong memory;
     }
 
+    /// <summary>Where a saved session's bytes go.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_state_writer
+    {
+        /// <summary>sizeof(inlay_state_writer). [bytes]</summary>
+        public uint struct_size;
+        /// <summary>0.</summary>
+        public uint reserved;
+        /// <summary>Given to the callback.</summary>
+        public IntPtr user;
+        /// <summary>Takes the bytes, one part behind the other; must not be NULL.</summary>
+        public IntPtr write;
+    }
+
+    /// <summary>Where a saved session's bytes come from.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_state_reader
+    {
+        /// <summary>sizeof(inlay_state_reader). [bytes]</summary>
+        public uint struct_size;
+        /// <summary>0.</summary>
+        public uint reserved;
+        /// <summary>Given to the callback.</summary>
+        public IntPtr user;
+        /// <summary>Gives the bytes, one part behind the other; must not be NULL.</summary>
+        public IntPtr read;
+    }
+
     /// <summary>One model's weights on one device, with the KV pool and the statistics of its sessions. Freed with
     /// inlay_free, when nobody uses it any more.</summary>
     public sealed class EngineHandle : SafeHandle
@@ -1506,6 +1553,10 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_constraint_info*, inlay_error*, Status> _inlay_constraint_get_info;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_constraint_get_remark;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, IntPtr, byte*, UIntPtr, inlay_error*, Status> _inlay_session_set_constraint;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, void*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_session_save;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_state_writer*, inlay_error*, Status> _inlay_session_save_to;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, void*, UIntPtr, IntPtr*, inlay_error*, Status> _inlay_session_restore;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_state_reader*, IntPtr*, inlay_error*, Status> _inlay_session_restore_from;
 
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
@@ -1574,6 +1625,10 @@ namespace Inlay.Raw
             _inlay_constraint_get_info = (delegate* unmanaged[Cdecl]<IntPtr, inlay_constraint_info*, inlay_error*, Status>)find("inlay_constraint_get_info", 3);
             _inlay_constraint_get_remark = (delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_constraint_get_remark", 3);
             _inlay_session_set_constraint = (delegate* unmanaged[Cdecl]<IntPtr, IntPtr, byte*, UIntPtr, inlay_error*, Status>)find("inlay_session_set_constraint", 3);
+            _inlay_session_save = (delegate* unmanaged[Cdecl]<IntPtr, void*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_session_save", 3);
+            _inlay_session_save_to = (delegate* unmanaged[Cdecl]<IntPtr, inlay_state_writer*, inlay_error*, Status>)find("inlay_session_save_to", 3);
+            _inlay_session_restore = (delegate* unmanaged[Cdecl]<IntPtr, void*, UIntPtr, IntPtr*, inlay_error*, Status>)find("inlay_session_restore", 3);
+            _inlay_session_restore_from = (delegate* unmanaged[Cdecl]<IntPtr, inlay_state_reader*, IntPtr*, inlay_error*, Status>)find("inlay_session_restore_from", 3);
         }
 #else
         private static class Signature
@@ -1706,6 +1761,14 @@ namespace Inlay.Raw
             internal delegate Status inlay_constraint_get_remark(IntPtr constraint, UIntPtr index, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_session_set_constraint(IntPtr session, IntPtr constraint, byte* written, UIntPtr written_len, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_session_save(IntPtr session, void* state, UIntPtr cap, UIntPtr* needed, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_session_save_to(IntPtr session, inlay_state_writer* writer, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_session_restore(IntPtr engine, void* state, UIntPtr n_bytes, IntPtr* session, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_session_restore_from(IntPtr engine, inlay_state_reader* reader, IntPtr* session, inlay_error* err);
         }
 
         private readonly Signature.inlay_load _inlay_load;
@@ -1772,6 +1835,10 @@ namespace Inlay.Raw
         private readonly Signature.inlay_constraint_get_info _inlay_constraint_get_info;
         private readonly Signature.inlay_constraint_get_remark _inlay_constraint_get_remark;
         private readonly Signature.inlay_session_set_constraint _inlay_session_set_constraint;
+        private readonly Signature.inlay_session_save _inlay_session_save;
+        private readonly Signature.inlay_session_save_to _inlay_session_save_to;
+        private readonly Signature.inlay_session_restore _inlay_session_restore;
+        private readonly Signature.inlay_session_restore_from _inlay_session_restore_from;
 
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
@@ -1840,6 +1907,10 @@ namespace Inlay.Raw
             _inlay_constraint_get_info = Bind<Signature.inlay_constraint_get_info>(find("inlay_constraint_get_info", 3));
             _inlay_constraint_get_remark = Bind<Signature.inlay_constraint_get_remark>(find("inlay_constraint_get_remark", 3));
             _inlay_session_set_constraint = Bind<Signature.inlay_session_set_constraint>(find("inlay_session_set_constraint", 3));
+            _inlay_session_save = Bind<Signature.inlay_session_save>(find("inlay_session_save", 3));
+            _inlay_session_save_to = Bind<Signature.inlay_session_save_to>(find("inlay_session_save_to", 3));
+            _inlay_session_restore = Bind<Signature.inlay_session_restore>(find("inlay_session_restore", 3));
+            _inlay_session_restore_from = Bind<Signature.inlay_session_restore_from>(find("inlay_session_restore_from", 3));
         }
 
         private static T Bind<T>(IntPtr function) where T : class
@@ -2801,6 +2872,72 @@ namespace Inlay.Raw
         {
             if (_inlay_session_set_constraint == null) return Older.Refuse("inlay_session_set_constraint", "1.3", err);
             return _inlay_session_set_constraint(session, constraint, written, written_len, err);
+        }
+
+        /// <summary>Writes all that a session is: tokens, keys and values, undrawn logits, sampler, limits, text that is
+        /// held back, constraint. A session that is restored from it goes on as this one would. The bytes have a version
+        /// and a checksum: docs/design/session-state.md. Other sessions compute meanwhile.</summary>
+        /// <param name="session">The session; not one in a decode step in slices.</param>
+        /// <param name="state">The bytes; NULL with cap 0 to ask for their number. May be null.</param>
+        /// <param name="cap">Room in bytes. [bytes]</param>
+        /// <param name="needed">How many there are. [bytes] May be null.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: exclusive(session). Blocks: while it copies. Ownership: Nothing is kept. On error: The session
+        /// is as before. BUFFER_TOO_SMALL: `*needed` is set, nothing is written. Errors: BUFFER_TOO_SMALL, INVALID_STATE,
+        /// UNSUPPORTED. Since: 1.3.</remarks>
+        public Status inlay_session_save(IntPtr session, void* state, UIntPtr cap, UIntPtr* needed, inlay_error* err)
+        {
+            if (_inlay_session_save == null) return Older.Refuse("inlay_session_save", "1.3", err);
+            return _inlay_session_save(session, state, cap, needed, err);
+        }
+
+        /// <summary>inlay_session_save through a callback, part by part.</summary>
+        /// <param name="session">The session; not one in a decode step in slices.</param>
+        /// <param name="writer">Where the bytes go.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: exclusive(session). Blocks: on the callback, and while it copies. Ownership: Nothing is kept.
+        /// On error: The session is as before; some bytes may be written. IO: the callback failed, native_code is what it
+        /// returned. Errors: IO, INVALID_STATE, UNSUPPORTED. Since: 1.3.</remarks>
+        public Status inlay_session_save_to(IntPtr session, inlay_state_writer* writer, inlay_error* err)
+        {
+            if (_inlay_session_save_to == null) return Older.Refuse("inlay_session_save_to", "1.3", err);
+            return _inlay_session_save_to(session, writer, err);
+        }
+
+        /// <summary>Makes a session of what inlay_session_save has written, on an engine of the same model with the same
+        /// weight and KV types. Pool, threads, chunks and device may differ, and the context, as long as the tokens fit.
+        /// Nothing is computed. Bytes of unknown origin do no harm: all that they say is checked.</summary>
+        /// <param name="engine">The engine.</param>
+        /// <param name="state">The bytes.</param>
+        /// <param name="n_bytes">How many there are. [bytes]</param>
+        /// <param name="session">The new session.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: for one chunk of each prefill under way, and while it copies and compiles a
+        /// constraint. Ownership: `*session` is the caller's, to be freed with inlay_session_free; it keeps the engine
+        /// alive. On error: `*session` is NULL, nothing has changed. FORMAT: the bytes are damaged or no saved session;
+        /// UNSUPPORTED: of another model, KV type or version. Errors: FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL,
+        /// SESSION_LIMIT. Since: 1.3.</remarks>
+        public Status inlay_session_restore(IntPtr engine, void* state, UIntPtr n_bytes, IntPtr* session, inlay_error* err)
+        {
+            if (_inlay_session_restore == null) return Older.Refuse("inlay_session_restore", "1.3", err);
+            return _inlay_session_restore(engine, state, n_bytes, session, err);
+        }
+
+        /// <summary>inlay_session_restore through a callback, part by part. What lies behind the saved session is not
+        /// read.</summary>
+        /// <param name="engine">The engine.</param>
+        /// <param name="reader">Where the bytes come from.</param>
+        /// <param name="session">The new session.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: on the callback, for one chunk of each prefill under way, and while it copies and
+        /// compiles a constraint. Ownership: `*session` is the caller's, to be freed with inlay_session_free; it keeps the
+        /// engine alive. On error: `*session` is NULL, nothing has changed. As inlay_session_restore; IO: the callback
+        /// failed, native_code is what it returned. Errors: IO, FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT.
+        /// Since: 1.3.</remarks>
+        public Status inlay_session_restore_from(IntPtr engine, inlay_state_reader* reader, IntPtr* session, inlay_error* err)
+        {
+            if (_inlay_session_restore_from == null) return Older.Refuse("inlay_session_restore_from", "1.3", err);
+            return _inlay_session_restore_from(engine, reader, session, err);
         }
     }
 }

@@ -78,6 +78,10 @@ static int32_t on_read(void* user, uint64_t offset, void* into, uint64_t n) {
   return error;
 }
 
+static int32_t on_state_read(void* user, void* into, uint64_t n) { return on_read(user, 0, into, n); }
+
+static int32_t on_state_write(void* user, const void* state, uint64_t n) { return on_read(user, 0, (void*)state, n); }
+
 void inlay_go_control_attach(inlay_go_control* control, inlay_load_params* params) {
   params->progress = on_progress;
   params->progress_user = control;
@@ -111,6 +115,16 @@ void inlay_go_control_attach_load_log(inlay_go_control* control, inlay_load_para
 void inlay_go_control_attach_reader(inlay_go_control* control, inlay_reader* reader) {
   reader->read = on_read;
   reader->user = control;
+}
+
+void inlay_go_control_attach_state_reader(inlay_go_control* control, inlay_state_reader* reader) {
+  reader->read = on_state_read;
+  reader->user = control;
+}
+
+void inlay_go_control_attach_state_writer(inlay_go_control* control, inlay_state_writer* writer) {
+  writer->write = on_state_write;
+  writer->user = control;
 }
 
 void inlay_go_control_cancel(inlay_go_control* control) {

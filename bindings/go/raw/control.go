@@ -7,7 +7,8 @@ import "C"
 
 import "unsafe"
 
-// Control follows, cancels and feeds one load, or follows and cancels one conversion or scoring, without calls from C into Go.
+// Control follows, cancels and feeds one load, follows and cancels one conversion or scoring, or passes the bytes of one saved
+// session, without calls from C into Go.
 type Control struct{ c *C.inlay_go_control }
 
 // NewControl makes a control, which Free gives back after the call has returned.
@@ -57,6 +58,16 @@ func (c Control) AttachReader(reader *Reader) {
 	C.inlay_go_control_attach_reader(c.c, (*C.inlay_reader)(unsafe.Pointer(reader)))
 }
 
+// AttachStateReader makes a session that is restored ask the control for its bytes: NextRead and Answer must serve it.
+func (c Control) AttachStateReader(reader *StateReader) {
+	C.inlay_go_control_attach_state_reader(c.c, (*C.inlay_state_reader)(unsafe.Pointer(reader)))
+}
+
+// AttachStateWriter makes a session that is saved leave its bytes with the control: NextRead gives them, Answer takes them.
+func (c Control) AttachStateWriter(writer *StateWriter) {
+	C.inlay_go_control_attach_state_writer(c.c, (*C.inlay_state_writer)(unsafe.Pointer(writer)))
+}
+
 // Cancel ends it at its next report of progress. From any goroutine.
 func (c Control) Cancel() { C.inlay_go_control_cancel(c.c) }
 
@@ -92,8 +103,8 @@ func (c Control) take(data *C.char, length C.size_t) string {
 	return text
 }
 
-// NextRead waits until the load wants bytes; into is C's memory, to be filled and then answered. It returns false after
-// Finish.
+// NextRead waits until the call wants bytes, or has some; into is C's memory, to be filled, or only read where it has some, and then
+// answered. It returns false after Finish.
 func (c Control) NextRead() (offset uint64, into []byte, ok bool) {
 	var address unsafe.Pointer
 	var n uint64
@@ -105,10 +116,10 @@ func (c Control) NextRead() (offset uint64, into []byte, ok bool) {
 	return offset, unsafe.Slice((*byte)(address), n), true
 }
 
-// Answer lets the load go on: 0 if all bytes were read, else a system error number.
+// Answer lets the call go on: 0 if all bytes were read or taken, else a system error number.
 func (c Control) Answer(systemError int32) { C.inlay_go_control_answer(c.c, C.int32_t(systemError)) }
 
-// Finish tells NextRead that the load has returned.
+// Finish tells NextRead that the call has returned.
 func (c Control) Finish() { C.inlay_go_control_finish(c.c) }
 
 // EndLog tells WaitMessage that the engine is gone.

@@ -18,6 +18,8 @@ void inlay_go_control_attach_score(inlay_go_control* control, inlay_score_params
 void inlay_go_control_attach_embed(inlay_go_control* control, inlay_embed_params* params);
 void inlay_go_control_attach_log(inlay_go_control* control, inlay_convert_params* params);
 void inlay_go_control_attach_reader(inlay_go_control* control, inlay_reader* reader);
+void inlay_go_control_attach_state_reader(inlay_go_control* control, inlay_state_reader* reader);
+void inlay_go_control_attach_state_writer(inlay_go_control* control, inlay_state_writer* writer);
 
 // The engine logs to the control as long as it lives.
 void inlay_go_control_attach_load_log(inlay_go_control* control, inlay_load_params* params);
@@ -33,9 +35,9 @@ int inlay_go_control_wait_message(inlay_go_control* control, inlay_log_level* le
 void inlay_go_control_drop_message(inlay_go_control* control);
 void inlay_go_control_end_log(inlay_go_control* control);
 
-// Waits for the load's next read. Returns 0 when there will be none, because inlay_go_control_finish was called.
+// Waits for the next read, or for the next bytes that are written, which lie at `into`. Returns 0 when there will be none, because inlay_go_control_finish was called.
 int inlay_go_control_next_read(inlay_go_control* control, uint64_t* offset, void** into, uint64_t* n);
-// Lets the load go on with what was read, or with an error number.
+// Lets the call go on with what was read or taken, or with an error number.
 void inlay_go_control_answer(inlay_go_control* control, int32_t error);
 void inlay_go_control_finish(inlay_go_control* control);
 

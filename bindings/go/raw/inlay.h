@@ -309,6 +309,16 @@ typedef int32_t (*inlay_read_fn)(void* user, uint64_t offset, void* into, uint64
 // process.
 typedef void (*inlay_wake_fn)(void* user);
 
+// Takes the next bytes of a saved session, some MiB at most. Returns 0, or a system error number. Called on the saving
+// thread, with the host's floating-point settings; must not call the library. It must not leave by an exception, a
+// panic, longjmp or pthread_exit; a C++ exception ends the process.
+typedef int32_t (*inlay_state_write_fn)(void* user, const void* state, uint64_t n);
+
+// Fills `into` with the next n bytes of a saved session, some MiB at most. Returns 0, or a system error number; also
+// where there are fewer. Called on the restoring thread, with the host's floating-point settings; must not call the
+// library. It must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
+typedef int32_t (*inlay_state_read_fn)(void* user, void* into, uint64_t n);
+
 // What went wrong. Owned by the caller, needs no initialisation; every call that takes it writes it, also on success.
 typedef struct inlay_error {
   // The same as the call returned.
@@ -1035,6 +1045,30 @@ typedef struct inlay_constraint_info {
   // is used, within a bound: by tens of megabytes at most, and the choices or the grammar themselves. [bytes]
   uint64_t memory;
 } inlay_constraint_info;
+
+// Where a saved session's bytes go.
+typedef struct inlay_state_writer {
+  // sizeof(inlay_state_writer). [bytes]
+  uint32_t struct_size;
+  // 0.
+  uint32_t reserved;
+  // Given to the callback.
+  void* user;
+  // Takes the bytes, one part behind the other; must not be NULL.
+  inlay_state_write_fn write;
+} inlay_state_writer;
+
+// Where a saved session's bytes come from.
+typedef struct inlay_state_reader {
+  // sizeof(inlay_state_reader). [bytes]
+  uint32_t struct_size;
+  // 0.
+  uint32_t reserved;
+  // Given to the callback.
+  void* user;
+  // Gives the bytes, one part behind the other; must not be NULL.
+  inlay_state_read_fn read;
+} inlay_state_reader;
 
 // ---- The four verbs --------------------------------------------------------------------------------------------------
 
@@ -1768,6 +1802,53 @@ inlay_status inlay_constraint_get_remark(const inlay_constraint* constraint, siz
 // Since: 1.3.
 inlay_status inlay_session_set_constraint(inlay_session* session, const inlay_constraint* constraint,
                                           const char* written, size_t written_len, inlay_error* err);
+
+// ---- Saved sessions --------------------------------------------------------------------------------------------------
+
+// Writes all that a session is: tokens, keys and values, undrawn logits, sampler, limits, text that is held back,
+// constraint. A session that is restored from it goes on as this one would. The bytes have a version and a checksum:
+// docs/design/session-state.md. Other sessions compute meanwhile.
+// Thread: exclusive(session).
+// Blocks: while it copies.
+// Ownership: Nothing is kept.
+// On error: The session is as before. BUFFER_TOO_SMALL: `*needed` is set, nothing is written.
+// Errors: BUFFER_TOO_SMALL, INVALID_STATE, UNSUPPORTED.
+// Since: 1.3.
+inlay_status inlay_session_save(inlay_session* session, void* state, size_t cap, size_t* needed, inlay_error* err);
+
+// inlay_session_save through a callback, part by part.
+// Thread: exclusive(session).
+// Blocks: on the callback, and while it copies.
+// Ownership: Nothing is kept.
+// On error: The session is as before; some bytes may be written. IO: the callback failed, native_code is what it
+// returned.
+// Errors: IO, INVALID_STATE, UNSUPPORTED.
+// Since: 1.3.
+inlay_status inlay_session_save_to(inlay_session* session, const inlay_state_writer* writer, inlay_error* err);
+
+// Makes a session of what inlay_session_save has written, on an engine of the same model with the same weight and KV
+// types. Pool, threads, chunks and device may differ, and the context, as long as the tokens fit. Nothing is computed.
+// Bytes of unknown origin do no harm: all that they say is checked.
+// Thread: any.
+// Blocks: for one chunk of each prefill under way, and while it copies and compiles a constraint.
+// Ownership: `*session` is the caller's, to be freed with inlay_session_free; it keeps the engine alive.
+// On error: `*session` is NULL, nothing has changed. FORMAT: the bytes are damaged or no saved session; UNSUPPORTED: of
+// another model, KV type or version.
+// Errors: FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT.
+// Since: 1.3.
+inlay_status inlay_session_restore(const inlay_engine* engine, const void* state, size_t n_bytes,
+                                   inlay_session** session, inlay_error* err);
+
+// inlay_session_restore through a callback, part by part. What lies behind the saved session is not read.
+// Thread: any.
+// Blocks: on the callback, for one chunk of each prefill under way, and while it copies and compiles a constraint.
+// Ownership: `*session` is the caller's, to be freed with inlay_session_free; it keeps the engine alive.
+// On error: `*session` is NULL, nothing has changed. As inlay_session_restore; IO: the callback failed, native_code is
+// what it returned.
+// Errors: IO, FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT.
+// Since: 1.3.
+inlay_status inlay_session_restore_from(const inlay_engine* engine, const inlay_state_reader* reader,
+                                        inlay_session** session, inlay_error* err);
 
 #ifdef __cplusplus
 }

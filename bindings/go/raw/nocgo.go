@@ -679,6 +679,10 @@ type ReadFn unsafe.Pointer
 
 type WakeFn unsafe.Pointer
 
+type StateWriteFn unsafe.Pointer
+
+type StateReadFn unsafe.Pointer
+
 type Error struct {
 	Status Status
 
@@ -1275,6 +1279,26 @@ type ConstraintInfo struct {
 	Memory uint64
 }
 
+type StateWriter struct {
+	StructSize uint32
+
+	Reserved uint32
+
+	User unsafe.Pointer
+
+	Write StateWriteFn
+}
+
+type StateReader struct {
+	StructSize uint32
+
+	Reserved uint32
+
+	User unsafe.Pointer
+
+	Read StateReadFn
+}
+
 func Load(path *byte, pathLen uintptr, params *LoadParams, engine **Engine, err *Error) Status {
 	return withoutCgo(err)
 }
@@ -1482,5 +1506,19 @@ func ConstraintGetRemark(constraint *Constraint, index uintptr, buf *byte, cap_ 
 }
 
 func SessionSetConstraint(session *Session, constraint *Constraint, written *byte, writtenLen uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func SessionSave(session *Session, state unsafe.Pointer, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func SessionSaveTo(session *Session, writer *StateWriter, err *Error) Status { return withoutCgo(err) }
+
+func SessionRestore(engine *Engine, state unsafe.Pointer, nBytes uintptr, session **Session, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func SessionRestoreFrom(engine *Engine, reader *StateReader, session **Session, err *Error) Status {
 	return withoutCgo(err)
 }

@@ -48,6 +48,8 @@ func (Control) AttachEmbed(*EmbedParams)       {}
 func (Control) AttachLog(*ConvertParams)       {}
 func (Control) AttachLoadLog(*LoadParams)      {}
 func (Control) AttachReader(*Reader)           {}
+func (Control) AttachStateReader(*StateReader) {}
+func (Control) AttachStateWriter(*StateWriter) {}
 func (Control) Cancel()                        {}
 func (Control) Progress() (done, total uint64) { return 0, 0 }
 func (Control) Answer(int32)                   {}

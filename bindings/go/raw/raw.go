@@ -387,6 +387,30 @@ static inlay_status go_inlay_session_set_constraint(inlay_session* session, cons
   if (!api->inlay_session_set_constraint) return inlay_go_missing("inlay_session_set_constraint", err);
   return api->inlay_session_set_constraint(session, constraint, written, written_len, err);
 }
+static inlay_status go_inlay_session_save(inlay_session* session, void* state, size_t cap, size_t* needed,
+                                          inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_session_save) return inlay_go_missing("inlay_session_save", err);
+  return api->inlay_session_save(session, state, cap, needed, err);
+}
+static inlay_status go_inlay_session_save_to(inlay_session* session, const inlay_state_writer* writer,
+                                             inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_session_save_to) return inlay_go_missing("inlay_session_save_to", err);
+  return api->inlay_session_save_to(session, writer, err);
+}
+static inlay_status go_inlay_session_restore(const inlay_engine* engine, const void* state, size_t n_bytes,
+                                             inlay_session** session, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_session_restore) return inlay_go_missing("inlay_session_restore", err);
+  return api->inlay_session_restore(engine, state, n_bytes, session, err);
+}
+static inlay_status go_inlay_session_restore_from(const inlay_engine* engine, const inlay_state_reader* reader,
+                                                  inlay_session** session, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_session_restore_from) return inlay_go_missing("inlay_session_restore_from", err);
+  return api->inlay_session_restore_from(engine, reader, session, err);
+}
 */
 import "C"
 
@@ -1238,6 +1262,20 @@ type ReadFn unsafe.Pointer
 // It is the address of a C function.
 type WakeFn unsafe.Pointer
 
+// Takes the next bytes of a saved session, some MiB at most. Returns 0, or a system error number. Called on the
+// saving thread, with the host's floating-point settings; must not call the library. It must not leave by an
+// exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
+//
+// It is the address of a C function.
+type StateWriteFn unsafe.Pointer
+
+// Fills `into` with the next n bytes of a saved session, some MiB at most. Returns 0, or a system error number; also
+// where there are fewer. Called on the restoring thread, with the host's floating-point settings; must not call the
+// library. It must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
+//
+// It is the address of a C function.
+type StateReadFn unsafe.Pointer
+
 // What went wrong. Owned by the caller, needs no initialisation; every call that takes it writes it, also on success.
 type Error struct {
 	// The same as the call returned.
@@ -1965,6 +2003,30 @@ type ConstraintInfo struct {
 	// Host memory that it has now, without the vocabulary's, which all constraints of an engine share. It grows while
 	// it is used, within a bound: by tens of megabytes at most, and the choices or the grammar themselves. [bytes]
 	Memory uint64
+}
+
+// Where a saved session's bytes go.
+type StateWriter struct {
+	// sizeof(inlay_state_writer). [bytes]
+	StructSize uint32
+	// 0.
+	Reserved uint32
+	// Given to the callback.
+	User unsafe.Pointer
+	// Takes the bytes, one part behind the other; must not be NULL.
+	Write StateWriteFn
+}
+
+// Where a saved session's bytes come from.
+type StateReader struct {
+	// sizeof(inlay_state_reader). [bytes]
+	StructSize uint32
+	// 0.
+	Reserved uint32
+	// Given to the callback.
+	User unsafe.Pointer
+	// Gives the bytes, one part behind the other; must not be NULL.
+	Read StateReadFn
 }
 
 // Load is inlay_load. Loads a model: a GGUF file, of which a split one is named by its first file, or a Hugging Face
@@ -3062,4 +3124,74 @@ func ConstraintGetRemark(constraint *Constraint, index uintptr, buf *byte, cap_ 
 //   - Since: 1.3.
 func SessionSetConstraint(session *Session, constraint *Constraint, written *byte, writtenLen uintptr, err *Error) Status {
 	return Status(C.go_inlay_session_set_constraint((*C.inlay_session)(unsafe.Pointer(session)), (*C.inlay_constraint)(unsafe.Pointer(constraint)), (*C.char)(unsafe.Pointer(written)), C.size_t(writtenLen), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// SessionSave is inlay_session_save. Writes all that a session is: tokens, keys and values, undrawn logits, sampler,
+// limits, text that is held back, constraint. A session that is restored from it goes on as this one would. The bytes
+// have a version and a checksum: docs/design/session-state.md. Other sessions compute meanwhile.
+//
+//   - session: The session; not one in a decode step in slices.
+//   - state: The bytes; NULL with cap 0 to ask for their number.
+//   - cap_: Room in bytes.
+//   - needed: How many there are.
+//   - Thread: exclusive(session).
+//   - Blocks: while it copies.
+//   - Ownership: Nothing is kept.
+//   - On error: The session is as before. BUFFER_TOO_SMALL: `*needed` is set, nothing is written.
+//   - Errors: BUFFER_TOO_SMALL, INVALID_STATE, UNSUPPORTED.
+//   - Since: 1.3.
+func SessionSave(session *Session, state unsafe.Pointer, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return Status(C.go_inlay_session_save((*C.inlay_session)(unsafe.Pointer(session)), state, C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// SessionSaveTo is inlay_session_save_to. inlay_session_save through a callback, part by part.
+//
+//   - session: The session; not one in a decode step in slices.
+//   - writer: Where the bytes go.
+//   - Thread: exclusive(session).
+//   - Blocks: on the callback, and while it copies.
+//   - Ownership: Nothing is kept.
+//   - On error: The session is as before; some bytes may be written. IO: the callback failed, native_code is what it
+//     returned.
+//   - Errors: IO, INVALID_STATE, UNSUPPORTED.
+//   - Since: 1.3.
+func SessionSaveTo(session *Session, writer *StateWriter, err *Error) Status {
+	return Status(C.go_inlay_session_save_to((*C.inlay_session)(unsafe.Pointer(session)), (*C.inlay_state_writer)(unsafe.Pointer(writer)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// SessionRestore is inlay_session_restore. Makes a session of what inlay_session_save has written, on an engine of
+// the same model with the same weight and KV types. Pool, threads, chunks and device may differ, and the context, as
+// long as the tokens fit. Nothing is computed. Bytes of unknown origin do no harm: all that they say is checked.
+//
+//   - engine: The engine.
+//   - state: The bytes.
+//   - nBytes: How many there are.
+//   - session: The new session.
+//   - Thread: any.
+//   - Blocks: for one chunk of each prefill under way, and while it copies and compiles a constraint.
+//   - Ownership: `*session` is the caller's, to be freed with inlay_session_free; it keeps the engine alive.
+//   - On error: `*session` is NULL, nothing has changed. FORMAT: the bytes are damaged or no saved session;
+//     UNSUPPORTED: of another model, KV type or version.
+//   - Errors: FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT.
+//   - Since: 1.3.
+func SessionRestore(engine *Engine, state unsafe.Pointer, nBytes uintptr, session **Session, err *Error) Status {
+	return Status(C.go_inlay_session_restore((*C.inlay_engine)(unsafe.Pointer(engine)), state, C.size_t(nBytes), (**C.inlay_session)(unsafe.Pointer(session)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// SessionRestoreFrom is inlay_session_restore_from. inlay_session_restore through a callback, part by part. What lies
+// behind the saved session is not read.
+//
+//   - engine: The engine.
+//   - reader: Where the bytes come from.
+//   - session: The new session.
+//   - Thread: any.
+//   - Blocks: on the callback, for one chunk of each prefill under way, and while it copies and compiles a
+//     constraint.
+//   - Ownership: `*session` is the caller's, to be freed with inlay_session_free; it keeps the engine alive.
+//   - On error: `*session` is NULL, nothing has changed. As inlay_session_restore; IO: the callback failed,
+//     native_code is what it returned.
+//   - Errors: IO, FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT.
+//   - Since: 1.3.
+func SessionRestoreFrom(engine *Engine, reader *StateReader, session **Session, err *Error) Status {
+	return Status(C.go_inlay_session_restore_from((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.inlay_state_reader)(unsafe.Pointer(reader)), (**C.inlay_session)(unsafe.Pointer(session)), (*C.inlay_error)(unsafe.Pointer(err))))
 }

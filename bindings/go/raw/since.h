@@ -68,6 +68,10 @@
   X(inlay_constraint_free, 3) \
   X(inlay_constraint_get_info, 3) \
   X(inlay_constraint_get_remark, 3) \
-  X(inlay_session_set_constraint, 3)
+  X(inlay_session_set_constraint, 3) \
+  X(inlay_session_save, 3) \
+  X(inlay_session_save_to, 3) \
+  X(inlay_session_restore, 3) \
+  X(inlay_session_restore_from, 3)
 
 #endif

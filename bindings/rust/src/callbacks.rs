@@ -186,7 +186,7 @@ pub(crate) struct Reader<R> {
 }
 
 /// Number of the system's error for input and output, for errors that have none of their own: EIO, on Windows ERROR_IO_DEVICE.
-const EIO: i32 = if cfg!(windows) { 1117 } else { 5 };
+pub(crate) const EIO: i32 = if cfg!(windows) { 1117 } else { 5 };
 /// Bytes that are cleared and then read at a time: a part that the processor's cache holds.
 const PIECE_BYTES: usize = 256 * 1024;
 
@@ -256,7 +256,7 @@ impl<R: Read + Seek> Reader<R> {
     }
 }
 
-fn native_code(error: &io::Error) -> i32 {
+pub(crate) fn native_code(error: &io::Error) -> i32 {
     error.raw_os_error().filter(|&code| code != 0).unwrap_or(EIO)
 }
 

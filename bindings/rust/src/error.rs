@@ -12,7 +12,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum ErrorKind {
     /// There is no Inlay library, or none that this crate can use.
     Library,
-    /// The program's own reader failed: the source is its error.
+    /// The program's own reader or writer failed: the source is its error.
     Reader,
     /// A call failed: the status says how.
     Call,
@@ -167,7 +167,7 @@ impl Error {
         Self { session_index: Some(index), ..self }
     }
 
-    /// An error that a reader of the program caused.
+    /// An error that a reader or writer of the program caused.
     pub(crate) fn of_reader(self, source: std::io::Error) -> Self {
         Self {
             kind: ErrorKind::Reader,

@@ -58,6 +58,7 @@ pub mod raw;
 mod request;
 mod request_events;
 mod sampler;
+mod saved;
 mod session;
 mod steps;
 mod texts;

@@ -451,6 +451,16 @@ pub type inlay_read_fn = unsafe extern "C" fn(user: *mut c_void, offset: u64, in
 /// process.
 pub type inlay_wake_fn = unsafe extern "C" fn(user: *mut c_void);
 
+/// Takes the next bytes of a saved session, some MiB at most. Returns 0, or a system error number. Called on the
+/// saving thread, with the host's floating-point settings; must not call the library. It must not leave by an
+/// exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
+pub type inlay_state_write_fn = unsafe extern "C" fn(user: *mut c_void, state: *const c_void, n: u64) -> i32;
+
+/// Fills `into` with the next n bytes of a saved session, some MiB at most. Returns 0, or a system error number; also
+/// where there are fewer. Called on the restoring thread, with the host's floating-point settings; must not call the
+/// library. It must not leave by an exception, a panic, longjmp or pthread_exit; a C++ exception ends the process.
+pub type inlay_state_read_fn = unsafe extern "C" fn(user: *mut c_void, into: *mut c_void, n: u64) -> i32;
+
 /// What went wrong. Owned by the caller, needs no initialisation; every call that takes it writes it, also on
 /// success.
 #[derive(Clone, Copy, Debug)]
@@ -1497,6 +1507,50 @@ impl Default for inlay_constraint_info {
     }
 }
 
+/// Where a saved session's bytes go.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_state_writer {
+    /// sizeof([`inlay_state_writer`]). (bytes)
+    pub struct_size: u32,
+    /// 0.
+    pub reserved: u32,
+    /// Given to the callback.
+    pub user: *mut c_void,
+    /// Takes the bytes, one part behind the other; must not be NULL.
+    pub write: Option<inlay_state_write_fn>,
+}
+
+impl Default for inlay_state_writer {
+    /// All zero, with `struct_size` set.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
+/// Where a saved session's bytes come from.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_state_reader {
+    /// sizeof([`inlay_state_reader`]). (bytes)
+    pub struct_size: u32,
+    /// 0.
+    pub reserved: u32,
+    /// Given to the callback.
+    pub user: *mut c_void,
+    /// Gives the bytes, one part behind the other; must not be NULL.
+    pub read: Option<inlay_state_read_fn>,
+}
+
+impl Default for inlay_state_reader {
+    /// All zero, with `struct_size` set.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
 /// Every function of the library, wherever it was found.
 ///
 /// All of them are unsafe to call: pointers must be valid for what the function does with them, and the thread class
@@ -2532,10 +2586,79 @@ pub struct Functions {
     ///   be null)
     /// - `written_len`: Its length, or SIZE_MAX if a zero ends it. (bytes)
     pub inlay_session_set_constraint: unsafe extern "C" fn(session: *mut inlay_session, constraint: *const inlay_constraint, written: *const c_char, written_len: usize, err: *mut inlay_error) -> inlay_status,
+    /// Writes all that a session is: tokens, keys and values, undrawn logits, sampler, limits, text that is held
+    /// back, constraint. A session that is restored from it goes on as this one would. The bytes have a version and a
+    /// checksum: docs/design/session-state.md. Other sessions compute meanwhile.
+    ///
+    /// - Thread: exclusive(session).
+    /// - Blocks: while it copies.
+    /// - Ownership: Nothing is kept.
+    /// - On error: The session is as before. BUFFER_TOO_SMALL: `*needed` is set, nothing is written.
+    /// - Errors: BUFFER_TOO_SMALL, INVALID_STATE, UNSUPPORTED.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `session`: The session; not one in a decode step in slices.
+    /// - `state`: The bytes; NULL with cap 0 to ask for their number. (may be null)
+    /// - `cap`: Room in bytes. (bytes)
+    /// - `needed`: How many there are. (bytes, may be null)
+    pub inlay_session_save: unsafe extern "C" fn(session: *mut inlay_session, state: *mut c_void, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// [`inlay_session_save`](Functions::inlay_session_save) through a callback, part by part.
+    ///
+    /// - Thread: exclusive(session).
+    /// - Blocks: on the callback, and while it copies.
+    /// - Ownership: Nothing is kept.
+    /// - On error: The session is as before; some bytes may be written. IO: the callback failed, native_code is what
+    ///   it returned.
+    /// - Errors: IO, INVALID_STATE, UNSUPPORTED.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `session`: The session; not one in a decode step in slices.
+    /// - `writer`: Where the bytes go.
+    pub inlay_session_save_to: unsafe extern "C" fn(session: *mut inlay_session, writer: *const inlay_state_writer, err: *mut inlay_error) -> inlay_status,
+    /// Makes a session of what [`inlay_session_save`](Functions::inlay_session_save) has written, on an engine of the
+    /// same model with the same weight and KV types. Pool, threads, chunks and device may differ, and the context, as
+    /// long as the tokens fit. Nothing is computed. Bytes of unknown origin do no harm: all that they say is checked.
+    ///
+    /// - Thread: any.
+    /// - Blocks: for one chunk of each prefill under way, and while it copies and compiles a constraint.
+    /// - Ownership: `*session` is the caller's, to be freed with
+    ///   [`inlay_session_free`](Functions::inlay_session_free); it keeps the engine alive.
+    /// - On error: `*session` is NULL, nothing has changed. FORMAT: the bytes are damaged or no saved session;
+    ///   UNSUPPORTED: of another model, KV type or version.
+    /// - Errors: FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `engine`: The engine.
+    /// - `state`: The bytes.
+    /// - `n_bytes`: How many there are. (bytes)
+    /// - `session`: The new session.
+    pub inlay_session_restore: unsafe extern "C" fn(engine: *const inlay_engine, state: *const c_void, n_bytes: usize, session: *mut *mut inlay_session, err: *mut inlay_error) -> inlay_status,
+    /// [`inlay_session_restore`](Functions::inlay_session_restore) through a callback, part by part. What lies behind
+    /// the saved session is not read.
+    ///
+    /// - Thread: any.
+    /// - Blocks: on the callback, for one chunk of each prefill under way, and while it copies and compiles a
+    ///   constraint.
+    /// - Ownership: `*session` is the caller's, to be freed with
+    ///   [`inlay_session_free`](Functions::inlay_session_free); it keeps the engine alive.
+    /// - On error: `*session` is NULL, nothing has changed. As
+    ///   [`inlay_session_restore`](Functions::inlay_session_restore); IO: the callback failed, native_code is what it
+    ///   returned.
+    /// - Errors: IO, FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `engine`: The engine.
+    /// - `reader`: Where the bytes come from.
+    /// - `session`: The new session.
+    pub inlay_session_restore_from: unsafe extern "C" fn(engine: *const inlay_engine, reader: *const inlay_state_reader, session: *mut *mut inlay_session, err: *mut inlay_error) -> inlay_status,
 }
 
 /// Names of all functions, in the header's order.
-pub const FUNCTION_NAMES: [&str; 64] = [
+pub const FUNCTION_NAMES: [&str; 68] = [
     "inlay_load",
     "inlay_prefill",
     "inlay_decode_step",
@@ -2600,6 +2723,10 @@ pub const FUNCTION_NAMES: [&str; 64] = [
     "inlay_constraint_get_info",
     "inlay_constraint_get_remark",
     "inlay_session_set_constraint",
+    "inlay_session_save",
+    "inlay_session_save_to",
+    "inlay_session_restore",
+    "inlay_session_restore_from",
 ];
 
 #[cfg(feature = "link")]
@@ -2733,6 +2860,14 @@ unsafe extern "C" {
     pub fn inlay_constraint_get_remark(constraint: *const inlay_constraint, index: usize, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_session_set_constraint`].
     pub fn inlay_session_set_constraint(session: *mut inlay_session, constraint: *const inlay_constraint, written: *const c_char, written_len: usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_session_save`].
+    pub fn inlay_session_save(session: *mut inlay_session, state: *mut c_void, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_session_save_to`].
+    pub fn inlay_session_save_to(session: *mut inlay_session, writer: *const inlay_state_writer, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_session_restore`].
+    pub fn inlay_session_restore(engine: *const inlay_engine, state: *const c_void, n_bytes: usize, session: *mut *mut inlay_session, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_session_restore_from`].
+    pub fn inlay_session_restore_from(engine: *const inlay_engine, reader: *const inlay_state_reader, session: *mut *mut inlay_session, err: *mut inlay_error) -> inlay_status;
 }
 
 impl Functions {
@@ -2804,6 +2939,10 @@ impl Functions {
             inlay_constraint_get_info,
             inlay_constraint_get_remark,
             inlay_session_set_constraint,
+            inlay_session_save,
+            inlay_session_save_to,
+            inlay_session_restore,
+            inlay_session_restore_from,
         }
     }
 
@@ -3167,6 +3306,30 @@ impl Functions {
                 // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
+            inlay_session_save: match find(c"inlay_session_save") {
+                p if p.is_null() && minor < 3 => absent_inlay_session_save,
+                p if p.is_null() => return Err("inlay_session_save"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
+            inlay_session_save_to: match find(c"inlay_session_save_to") {
+                p if p.is_null() && minor < 3 => absent_inlay_session_save_to,
+                p if p.is_null() => return Err("inlay_session_save_to"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
+            inlay_session_restore: match find(c"inlay_session_restore") {
+                p if p.is_null() && minor < 3 => absent_inlay_session_restore,
+                p if p.is_null() => return Err("inlay_session_restore"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
+            inlay_session_restore_from: match find(c"inlay_session_restore_from") {
+                p if p.is_null() && minor < 3 => absent_inlay_session_restore_from,
+                p if p.is_null() => return Err("inlay_session_restore_from"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
         })
     }
 }
@@ -3323,6 +3486,26 @@ unsafe extern "C" fn absent_inlay_constraint_get_remark(_: *const inlay_constrai
 unsafe extern "C" fn absent_inlay_session_set_constraint(_: *mut inlay_session, _: *const inlay_constraint, _: *const c_char, _: usize, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_session_set_constraint, which is since ABI 1.3") }
+}
+
+unsafe extern "C" fn absent_inlay_session_save(_: *mut inlay_session, _: *mut c_void, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_session_save, which is since ABI 1.3") }
+}
+
+unsafe extern "C" fn absent_inlay_session_save_to(_: *mut inlay_session, _: *const inlay_state_writer, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_session_save_to, which is since ABI 1.3") }
+}
+
+unsafe extern "C" fn absent_inlay_session_restore(_: *const inlay_engine, _: *const c_void, _: usize, _: *mut *mut inlay_session, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_session_restore, which is since ABI 1.3") }
+}
+
+unsafe extern "C" fn absent_inlay_session_restore_from(_: *const inlay_engine, _: *const inlay_state_reader, _: *mut *mut inlay_session, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_session_restore_from, which is since ABI 1.3") }
 }
 
 /// Makes a pointer to a function of its address.

@@ -86,7 +86,7 @@ impl Session {
         Ok(Self::own(engine.clone(), session))
     }
 
-    fn own(engine: Engine, session: *mut raw::inlay_session) -> Self {
+    pub(crate) fn own(engine: Engine, session: *mut raw::inlay_session) -> Self {
         let cancels = Cancels::new(engine.library(), session);
         let (counts, place) = (Counts::default(), Place::new());
         Self { session, cancels, engine, counts, place, _one_thread_at_a_time: PhantomData }

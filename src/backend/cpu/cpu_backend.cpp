@@ -18,7 +18,7 @@ MemoryNeeds cpu_memory_needs(const Plan& plan, const BackendConfig& config, cpu:
   const cpu::Kernels& kernels = cpu::kernels(isa);
   MemoryNeeds needs;
   needs.weights = PackedWeights::bytes(plan, kernels);
-  needs.kv = CpuExecutor::kv_memory(plan, config, kernels).bytes();
+  needs.kv = CpuExecutor::kv_memory_of(plan, config, kernels).bytes();
   needs.workspace = HostActivations::bytes(plan.spec, config) + LogitSlots::bytes(plan.spec.n_vocab, config.n_logit_slots) +
                     CpuExecutor::prepared_bytes(plan, config, kernels) + CpuExecutor::expert_row_bytes(plan, config, kernels) +
                     CpuExecutor::attention_scratch_bytes(plan, config, kernels) +

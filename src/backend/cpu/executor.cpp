@@ -46,8 +46,20 @@ AttentionArgs attention_shape(const ModelSpec& s, int64_t m, int64_t first_posit
 
 }  // namespace
 
-KvMemory CpuExecutor::kv_memory(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels) {
+KvMemory CpuExecutor::kv_memory_of(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels) {
   return {plan, config, kernels.kv_block_bytes(plan.spec.n_kv_heads, plan.spec.d_head, kKvBlockTokens), KvOrder::blocks};
+}
+
+// As kernels/cpu/simd/attention.h lays it out: of each head the keys turned, 32 positions of an element beside each other, then the values, each
+// filled up to a multiple of 16.
+KvForm CpuExecutor::kv_form() const {
+  const auto head = static_cast<int64_t>(memory_of_kv_.block_bytes()) / plan_.spec.n_kv_heads;
+  return {.n_heads = plan_.spec.n_kv_heads,
+          .d_head = plan_.spec.d_head,
+          .element = 2,
+          .head = head,
+          .keys = {.position = 2, .element = 2 * kKvBlockTokens},
+          .values = {.position = head / kKvBlockTokens, .element = 2}};
 }
 
 uint64_t CpuExecutor::prepared_bytes(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels) {
@@ -77,7 +89,7 @@ CpuExecutor::CpuExecutor(Plan plan, const BackendConfig& config, const cpu::Kern
       kernels_(kernels),
       fine_above_(config.exact_activations ? cpu::kAllFine : cpu::kUsualFine),
       pool_(config.n_threads),
-      memory_of_kv_(kv_memory(plan_, config_, kernels)) {
+      memory_of_kv_(kv_memory_of(plan_, config_, kernels)) {
   slice_work_.reserve(static_cast<size_t>(config.max_sequences));
   take_lists(plan_, config_);
 }

@@ -10,6 +10,7 @@
 #include "src/backend/cpu/packed_weights.h"
 #include "src/backend/host_backend.h"
 #include "src/backend/host_buffers.h"
+#include "src/backend/kv_form.h"
 #include "src/backend/kv_memory.h"
 #include "src/base/thread_pool.h"
 
@@ -24,20 +25,17 @@ class CpuExecutor final : public HostBackend {
   const Plan& plan() const override { return plan_; }
   const BackendConfig& config() const override { return config_; }
   MemoryNeeds memory() const override;
-  Result<Logits> logits(int32_t slot) override { return Logits{logits_->row(slot)}; }
   Status duplicate_logits(int32_t from, int32_t to) override {
     logits_->duplicate(from, to);
     return {};
   }
-  Status duplicate_kv_block(int32_t kv_group, int32_t from, int32_t to) override {
-    copy_kv_block(memory_of_kv_, kv_.data(), kv_group, from, to);
-    return {};
-  }
   Status move_kv(const KvMove& move) override;
+  const KvMemory& kv_memory() const override { return memory_of_kv_; }
+  KvForm kv_form() const override;
   Result<double> measure_read_bandwidth() override { return measure_host_read_bandwidth(config_.n_threads); }
 
   void take_pages();
-  static KvMemory kv_memory(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels);
+  static KvMemory kv_memory_of(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels);
   static uint64_t prepared_bytes(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels);
   static uint64_t expert_row_bytes(const Plan& plan, const BackendConfig& config, const cpu::Kernels& kernels) {
     return expert_areas(plan, config, kernels).n_bytes;
@@ -68,6 +66,8 @@ class CpuExecutor final : public HostBackend {
     bool add;
   };
 
+  std::byte* kv_cache() override { return kv_.data(); }
+  std::span<float> logit_row(int32_t slot) override { return logits_->row(slot); }
   const float* hidden_row(int32_t row) const override { return a_.hidden + int64_t{row} * plan_.spec.d_model; }
   Status row_logits(int32_t first_row, std::span<float> out) override;
   Status score_rows(std::span<const float> logits, std::span<const int32_t> next, const StepResults& results) override;

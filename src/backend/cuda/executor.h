@@ -18,6 +18,7 @@
 #include "src/backend/cuda/op_timer.h"
 #include "src/backend/cuda/prefill.h"
 #include "src/backend/cuda/step_arrays.h"
+#include "src/backend/kv_form.h"
 #include "src/backend/kv_memory.h"
 
 namespace inlay {
@@ -45,6 +46,15 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status duplicate_logits(int32_t from_slot, int32_t to_slot) override;
   Status duplicate_kv_block(int32_t kv_group, int32_t from_block, int32_t to_block) override;
   Status move_kv(const KvMove& move) override;
+  bool cuts_change_bits() const override { return true; }
+  const KvMemory& kv_memory() const override { return kv_memory_; }
+  KvForm kv_form() const override;
+  Status copy_kv_to_host(const KvBlocks& blocks, std::byte* to) override;
+  Status copy_kv_from_host(const KvBlocks& blocks, const std::byte* from) override;
+  Status copy_logits_to_host(int32_t slot, std::byte* to) override;
+  Status copy_logits_from_host(int32_t slot, const std::byte* from) override;
+  Status wait_for_copies() override;
+  Result<std::span<std::byte>> take_host_memory(uint64_t bytes) override;
   Result<double> measure_read_bandwidth() override;
 
   static MemoryNeeds needs(const Plan& plan, const BackendConfig& config, int32_t device_index);
@@ -303,6 +313,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   bool draws_ = true;            // unless a graph is made of a step that ends with its logits
   uint64_t n_tickets_ = 0;
   LogitReader logit_reader_;
+  std::vector<PinnedBuffer> host_memory_;  // of copies
   std::array<GraphExec, kBuckets.size()> graphs_, graphs_without_draws_;
   int32_t m_ = 0;             // rows of the step at hand, padding included
   int32_t n_logit_rows_ = 0;  // likewise; also the draws

@@ -18,6 +18,7 @@
 #include "kernels/ref/soft_cap.h"
 #include "src/backend/host_backend.h"
 #include "src/backend/host_buffers.h"
+#include "src/backend/kv_form.h"
 #include "src/backend/kv_memory.h"
 #include "src/backend/kv_move.h"
 
@@ -33,7 +34,7 @@ auto activation_of(const ModelSpec& spec) {
   return ref::silu_mul;
 }
 
-KvMemory kv_memory(const Plan& plan, const BackendConfig& config) {
+KvMemory kv_memory_of(const Plan& plan, const BackendConfig& config) {
   return {plan, config, kv_block_bytes(plan.spec, KvDType::f32) / 2, KvOrder::blocks};
 }
 
@@ -49,7 +50,7 @@ class ReferenceBackend final : public HostBackend {
                    HostBuffer kv)
       : plan_(std::move(plan)),
         config_(config),
-        memory_(kv_memory(plan_, config_)),
+        memory_(kv_memory_of(plan_, config_)),
         a_(std::move(activations)),
         logits_(std::move(logits)),
         kv_(std::move(kv)) {
@@ -65,13 +66,8 @@ class ReferenceBackend final : public HostBackend {
 
   Result<double> measure_read_bandwidth() override { return measure_host_read_bandwidth(1); }
 
-  Result<Logits> logits(int32_t slot) override { return Logits{logits_.row(slot)}; }
   Status duplicate_logits(int32_t from, int32_t to) override {
     logits_.duplicate(from, to);
-    return {};
-  }
-  Status duplicate_kv_block(int32_t kv_group, int32_t from, int32_t to) override {
-    copy_kv_block(memory_, kv_.data(), kv_group, from, to);
     return {};
   }
   Status move_kv(const KvMove& move) override {
@@ -79,8 +75,12 @@ class ReferenceBackend final : public HostBackend {
     for (const KvMoveArgs& layer : moves.layers()) ref::kv_move(layer, 0, layer.n_kv_heads);
     return {};
   }
+  const KvMemory& kv_memory() const override { return memory_; }
+  KvForm kv_form() const override { return kv_form_of_heads(plan_.spec, sizeof(float)); }
 
  private:
+  std::byte* kv_cache() override { return kv_.data(); }
+  std::span<float> logit_row(int32_t slot) override { return logits_.row(slot); }
   const float* hidden_row(int32_t row) const override { return a_.hidden + int64_t{row} * plan_.spec.d_model; }
   Status row_logits(int32_t first_row, std::span<float> out) override;
   Status run_op(const Op& op, const StepBatch& batch, std::span<Draw> draws) override;
@@ -413,7 +413,7 @@ Result<Tap> ReferenceBackend::observe(const Op& op, const StepBatch& batch) {
 MemoryNeeds reference_memory_needs(const Plan& plan, const BackendConfig& config) {
   MemoryNeeds needs;
   for (const Weight& w : plan.weights) needs.weights += w.n_rows == 1 ? static_cast<uint64_t>(w.n_cols) * 4 : w.n_bytes();
-  needs.kv = kv_memory(plan, config).bytes();
+  needs.kv = kv_memory_of(plan, config).bytes();
   needs.workspace = HostActivations::bytes(plan.spec, config) + LogitSlots::bytes(plan.spec.n_vocab, config.n_logit_slots);
   return needs;
 }

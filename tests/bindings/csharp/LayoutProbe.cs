@@ -579,6 +579,32 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_constraint_info), "memory", p, &p->memory);
     }
 
+    struct Behind_inlay_state_writer { public byte Before; public inlay_state_writer Value; }
+
+    static void Print_inlay_state_writer()
+    {
+        var behind = default(Behind_inlay_state_writer);
+        Struct(typeof(inlay_state_writer), sizeof(inlay_state_writer), (byte*)&behind.Value - (byte*)&behind);
+        inlay_state_writer* p = &behind.Value;
+        Field(typeof(inlay_state_writer), "struct_size", p, &p->struct_size);
+        Field(typeof(inlay_state_writer), "reserved", p, &p->reserved);
+        Field(typeof(inlay_state_writer), "user", p, &p->user);
+        Field(typeof(inlay_state_writer), "write", p, &p->write);
+    }
+
+    struct Behind_inlay_state_reader { public byte Before; public inlay_state_reader Value; }
+
+    static void Print_inlay_state_reader()
+    {
+        var behind = default(Behind_inlay_state_reader);
+        Struct(typeof(inlay_state_reader), sizeof(inlay_state_reader), (byte*)&behind.Value - (byte*)&behind);
+        inlay_state_reader* p = &behind.Value;
+        Field(typeof(inlay_state_reader), "struct_size", p, &p->struct_size);
+        Field(typeof(inlay_state_reader), "reserved", p, &p->reserved);
+        Field(typeof(inlay_state_reader), "user", p, &p->user);
+        Field(typeof(inlay_state_reader), "read", p, &p->read);
+    }
+
     static void Main()
     {
         Constant("INLAY_MAX_LOGPROBS", Api.INLAY_MAX_LOGPROBS);
@@ -765,5 +791,7 @@ static unsafe class LayoutProbe
         Print_inlay_thread_params();
         Print_inlay_constraint_params();
         Print_inlay_constraint_info();
+        Print_inlay_state_writer();
+        Print_inlay_state_reader();
     }
 }

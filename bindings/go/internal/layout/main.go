@@ -568,4 +568,20 @@ func main() {
 		field("inlay_constraint_info.n_remarks", unsafe.Offsetof(s.NRemarks), unsafe.Sizeof(s.NRemarks))
 		field("inlay_constraint_info.memory", unsafe.Offsetof(s.Memory), unsafe.Sizeof(s.Memory))
 	}
+	{
+		var s raw.StateWriter
+		layout("inlay_state_writer", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_state_writer.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_state_writer.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
+		field("inlay_state_writer.user", unsafe.Offsetof(s.User), unsafe.Sizeof(s.User))
+		field("inlay_state_writer.write", unsafe.Offsetof(s.Write), unsafe.Sizeof(s.Write))
+	}
+	{
+		var s raw.StateReader
+		layout("inlay_state_reader", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_state_reader.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_state_reader.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
+		field("inlay_state_reader.user", unsafe.Offsetof(s.User), unsafe.Sizeof(s.User))
+		field("inlay_state_reader.read", unsafe.Offsetof(s.Read), unsafe.Sizeof(s.Read))
+	}
 }

@@ -482,6 +482,16 @@ fn structs() {
     layout!(inlay_constraint_info, struct_size, "struct_size");
     layout!(inlay_constraint_info, n_remarks, "n_remarks");
     layout!(inlay_constraint_info, memory, "memory");
+    layout!(inlay_state_writer);
+    layout!(inlay_state_writer, struct_size, "struct_size");
+    layout!(inlay_state_writer, reserved, "reserved");
+    layout!(inlay_state_writer, user, "user");
+    layout!(inlay_state_writer, write, "write");
+    layout!(inlay_state_reader);
+    layout!(inlay_state_reader, struct_size, "struct_size");
+    layout!(inlay_state_reader, reserved, "reserved");
+    layout!(inlay_state_reader, user, "user");
+    layout!(inlay_state_reader, read, "read");
 }
 
 fn main() {

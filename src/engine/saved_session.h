@@ -1,0 +1,43 @@
+// Sessions that leave for the host's bytes, and sessions that are made of these. docs/design/session-state.md
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "src/base/hash.h"
+#include "src/engine/session_state.h"
+
+namespace inlay {
+
+using StateSink = std::function<Status(std::span<const std::byte>)>;
+using StateSource = std::function<Status(std::span<std::byte>)>;  // fills all of it
+
+// A session on its way out. No other call is in the session meanwhile; other sessions go on, as no turn is taken, and a copy delays them by a chunk.
+class SavedSession {
+ public:
+  static Result<SavedSession> of(Session& session);
+  uint64_t n_bytes() const { return header_.n_bytes; }
+  Status write(const StateSink& sink);
+
+ private:
+  explicit SavedSession(Session& session) : session_(&session) {}
+  Status put(std::span<const std::byte> bytes);
+  Status put_group(size_t group, std::byte* chunk);
+  Status put_logits(std::byte* chunk);
+  Status copied(Status status);  // and waits for it
+
+  Session* session_;
+  StateHeader header_;
+  SessionState state_;
+  std::string description_;
+  KvHoldings holdings_;  // as they were
+  StateSink sink_;
+  Hash64 hash_;
+};
+
+// A new session of the engine that goes on as the saved one would have.
+Result<std::shared_ptr<Session>> restore_session(const std::shared_ptr<Engine>& engine, const StateSource& source);
+Result<std::shared_ptr<Session>> restore_session(const std::shared_ptr<Engine>& engine, std::span<const std::byte> bytes);  // of all of these
+
+}  // namespace inlay
