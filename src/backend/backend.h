@@ -133,7 +133,8 @@ class Backend {
   }  // LoadTimes::text() of its parts, for the log; empty: not measured
 
   // Checks and copies the batch; nothing is queued. What `units` and the batch's sample rows and asked rows point to stays until the ticket
-  // has ended. units: parts of step_units(plan()), or joined ones, from the first to the last that this step has.
+  // has ended. units: parts of step_units(plan()), or joined ones, from the first to the last that this step has;
+  // several only for a step of single tokens or of prompts, not of both.
   virtual Result<Ticket> begin(const StepBatch& batch, std::span<const StepUnit> units) = 0;
   // Queues the next n_units units. A ticket whose units are not all queued ends before another one's are.
   virtual Status advance(Ticket ticket, size_t n_units) = 0;

@@ -171,14 +171,29 @@ void Requests::apply_round(bool in_units) {
     if (waits_for_prefix(*viewed_[i])) continue;
     if (!begin(*viewed_[i])) break;
   }
-  const auto is_single = [this](const Round::Part& part) { return part.n_tokens == 1 && views_[part.request].n_tokens - views_[part.request].n_cached == 1; };
-  const bool has_both = std::ranges::any_of(round_.parts, is_single) && !std::ranges::all_of(round_.parts, is_single);
+  const auto is_single = [this](const Round::Part& part) { return n_rows_of(part) == 1; };
+  const auto is_prompt = [this](const Round::Part& part) { return n_rows_of(part) > 1; };
+  const bool has_both = std::ranges::any_of(round_.parts, is_single) && std::ranges::any_of(round_.parts, is_prompt);
   ran_prompts_ = in_units && has_both && !ran_prompts_;
   for (const Round::Part& part : round_.parts) {
-    if (in_units && has_both && is_single(part) == ran_prompts_) continue;
+    if (in_units && has_both && (ran_prompts_ ? is_single(part) : is_prompt(part))) continue;
     Request& request = *viewed_[part.request];
     if (request.run.state == State::running) add_work(request, part);
   }
+}
+
+// Where the tokens end that the part computes. Who may not draw keeps the last token for later.
+int32_t Requests::end_of(const Round::Part& part) const {
+  const Sequence& seq = viewed_[part.request]->run.session->seq_;
+  const int32_t end = std::min(seq.n_tokens(), seq.n_computed + part.n_tokens);
+  return end == seq.n_tokens() && !part.draws && !seq.has_logits ? end - 1 : end;
+}
+
+// That the part has in the step: what was found when the request began is none, and a request that has logits has only its draw.
+int32_t Requests::n_rows_of(const Round::Part& part) const {
+  const Request& request = *viewed_[part.request];
+  if (request.run.state != State::running || request.run.session->seq_.has_logits) return 0;
+  return std::max(0, end_of(part) - request.run.session->seq_.n_computed);
 }
 
 // A slot, and blocks for its tokens and the first that it draws; false: there is no room after all.
@@ -245,8 +260,7 @@ bool Requests::waits_for_prefix(const Request& request) const {
 void Requests::add_work(Request& request, const Round::Part& part) {
   Session& session = *request.run.session;
   Sequence& seq = session.seq_;
-  int32_t end = std::min(seq.n_tokens(), seq.n_computed + part.n_tokens);
-  if (end == seq.n_tokens() && !part.draws && !seq.has_logits) --end;  // who may not draw keeps the last token for later
+  const int32_t end = end_of(part);
   const bool draws = part.draws && (seq.has_logits || end == seq.n_tokens());
   if (!draws && end <= seq.n_computed) return;
   if (!engine_.sequences_.reserve(seq, end, engine_.prefill_chunk_).ok()) return;

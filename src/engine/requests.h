@@ -104,6 +104,8 @@ class Requests {
   void find_computed(Request& request);
   bool come_back(Request& request, int32_t n_there);
   bool waits_for_prefix(const Request& request) const;
+  int32_t end_of(const Round::Part& part) const;
+  int32_t n_rows_of(const Round::Part& part) const;
   void add_work(Request& request, const Round::Part& part);
   Status run_units(size_t n);
   void finish_step();

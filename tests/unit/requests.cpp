@@ -179,6 +179,15 @@ TEST_P(EngineRequests, OneComesToWhatASessionComesTo) {
   EXPECT_EQ(engine_->stats().n_kv_blocks_used, 0);
 }
 
+// A chunk has room for all of the first prompt and one token of the second. In units these two kinds of rows come one after the other.
+TEST_P(EngineRequests, AChunkOfOneTokenRunsInUnits) {
+  std::vector<std::vector<int32_t>> prompts = {prompt(15), prompt(40, 50), prompt(33, 90)};  // before anything was measured a chunk has 16
+  std::vector<uint64_t> ids;
+  for (const auto& tokens : prompts) ids.push_back(submit(tokens));
+  run_all(10'000'000);
+  for (size_t i = 0; i < ids.size(); ++i) expect_near_alone(collected_[ids[i]], alone(*engine_, prompts[i], plain(12).session), "request " + std::to_string(i));
+}
+
 // Whatever room there is: those of a session's events, in their order, and none of a request beside it that asks for none.
 TEST_P(EngineRequests, TheLikeliestTokensComeAlong) {
   const std::vector<int32_t> tokens = prompt(30);
