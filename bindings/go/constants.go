@@ -479,3 +479,55 @@ const (
 	// It is none that the constraint allows, and none could become of it.
 	ConstraintStateDead = raw.ConstraintStateDead
 )
+
+// What a part of a message is.
+type ChatDeltaKind = raw.ChatDeltaKind
+
+// Values of ChatDeltaKind.
+const (
+	// Text that the model wrote for itself.
+	ChatDeltaReasoning = raw.ChatDeltaReasoning
+	// Text of the answer.
+	ChatDeltaContent = raw.ChatDeltaContent
+	// A call of a tool begins; the text is the tool's name.
+	ChatDeltaCallBegin = raw.ChatDeltaCallBegin
+	// The call's id, directly behind CALL_BEGIN. Where the model wrote none before, it is made: 9 letters and digits.
+	ChatDeltaCallID = raw.ChatDeltaCallID
+	// Of the call's arguments, which all parts together are: a JSON object, as far as the model keeps to its format.
+	ChatDeltaArguments = raw.ChatDeltaArguments
+	// The call ends. Calls do not overlap. The text is empty.
+	ChatDeltaCallEnd = raw.ChatDeltaCallEnd
+)
+
+// What is to be known of a part of a message.
+type ChatDeltaFlags = raw.ChatDeltaFlags
+
+// Values of ChatDeltaFlags.
+const (
+	// With CALL_END: the arguments are one JSON value. Without it the call was cut, or went on as the format does not
+	// have it.
+	ChatDeltaFlagWhole = raw.ChatDeltaFlagWhole
+)
+
+// How a parser reads.
+type ChatParserFlags = raw.ChatParserFlags
+
+// Values of ChatParserFlags.
+const (
+	// Letters of markers count, also those that the vocabulary has as tokens: for text in which control tokens are
+	// written out. Without it such letters are text, so that a model can speak of them.
+	ChatParserWrittenMarkers = raw.ChatParserWrittenMarkers
+)
+
+// Where a parser is.
+type ChatParserInfoFlags = raw.ChatParserInfoFlags
+
+// Values of ChatParserInfoFlags.
+const (
+	// inlay_chat_parser_finish was called.
+	ChatParserInfoFinished = raw.ChatParserInfoFinished
+	// With FINISHED: neither reasoning nor a call is open. A message that was cut need not be.
+	ChatParserInfoComplete = raw.ChatParserInfoComplete
+	// Some text was not as the format says. It is content.
+	ChatParserInfoMalformed = raw.ChatParserInfoMalformed
+)

@@ -65,5 +65,11 @@ template <>
 inline constexpr size_t kFirstSize<inlay_constraint_params> = 48;
 template <>
 inline constexpr size_t kFirstSize<inlay_constraint_info> = 16;
+template <>
+inline constexpr size_t kFirstSize<inlay_chat_parser_params> = 72;
+template <>
+inline constexpr size_t kFirstSize<inlay_chat_delta> = 32;
+template <>
+inline constexpr size_t kFirstSize<inlay_chat_parser_info> = 16;
 
 }  // namespace inlay::capi

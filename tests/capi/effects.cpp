@@ -12,6 +12,7 @@
 #include <set>
 #include <sstream>
 
+#include "tests/capi/effects_chat.h"
 #include "tests/capi/effects_requests.h"
 
 namespace inlay::test {
@@ -600,6 +601,7 @@ std::vector<EffectRow> table() {
   std::ranges::copy(sampler_rows(), std::back_inserter(rows));
   std::ranges::copy(request_effect_rows(), std::back_inserter(rows));
   std::ranges::copy(constraint_effect_rows(), std::back_inserter(rows));
+  std::ranges::copy(chat_effect_rows(), std::back_inserter(rows));
   return rows;
 }
 

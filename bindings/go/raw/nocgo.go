@@ -663,6 +663,62 @@ func (v ConstraintState) String() string {
 	return "UNKNOWN"
 }
 
+type ChatDeltaKind int32
+
+const (
+	ChatDeltaReasoning ChatDeltaKind = 0
+
+	ChatDeltaContent ChatDeltaKind = 1
+
+	ChatDeltaCallBegin ChatDeltaKind = 2
+
+	ChatDeltaCallID ChatDeltaKind = 3
+
+	ChatDeltaArguments ChatDeltaKind = 4
+
+	ChatDeltaCallEnd ChatDeltaKind = 5
+)
+
+func (v ChatDeltaKind) String() string {
+	switch v {
+	case ChatDeltaReasoning:
+		return "REASONING"
+	case ChatDeltaContent:
+		return "CONTENT"
+	case ChatDeltaCallBegin:
+		return "CALL_BEGIN"
+	case ChatDeltaCallID:
+		return "CALL_ID"
+	case ChatDeltaArguments:
+		return "ARGUMENTS"
+	case ChatDeltaCallEnd:
+		return "CALL_END"
+	}
+	return "UNKNOWN"
+}
+
+type ChatDeltaFlags uint32
+
+const (
+	ChatDeltaFlagWhole ChatDeltaFlags = 1
+)
+
+type ChatParserFlags uint32
+
+const (
+	ChatParserWrittenMarkers ChatParserFlags = 1
+)
+
+type ChatParserInfoFlags uint32
+
+const (
+	ChatParserInfoFinished ChatParserInfoFlags = 1
+
+	ChatParserInfoComplete ChatParserInfoFlags = 2
+
+	ChatParserInfoMalformed ChatParserInfoFlags = 4
+)
+
 type Engine struct{ _ [0]byte }
 
 type Session struct{ _ [0]byte }
@@ -670,6 +726,8 @@ type Session struct{ _ [0]byte }
 type Queue struct{ _ [0]byte }
 
 type Constraint struct{ _ [0]byte }
+
+type ChatParser struct{ _ [0]byte }
 
 type LogFn unsafe.Pointer
 
@@ -1275,6 +1333,52 @@ type ConstraintInfo struct {
 	Memory uint64
 }
 
+type ChatParserParams struct {
+	StructSize uint32
+
+	Flags ChatParserFlags
+
+	Format *byte
+
+	FormatLen uintptr
+
+	ChatTemplate *byte
+
+	TemplateLen uintptr
+
+	Tools *byte
+
+	ToolsLen uintptr
+
+	Prompt *int32
+
+	NPrompt uintptr
+}
+
+type ChatDelta struct {
+	Kind ChatDeltaKind
+
+	Flags ChatDeltaFlags
+
+	Call int32
+
+	Reserved int32
+
+	Text uintptr
+
+	TextBytes uintptr
+}
+
+type ChatParserInfo struct {
+	StructSize uint32
+
+	Flags ChatParserInfoFlags
+
+	NCalls int32
+
+	Reserved int32
+}
+
 func Load(path *byte, pathLen uintptr, params *LoadParams, engine **Engine, err *Error) Status {
 	return withoutCgo(err)
 }
@@ -1482,5 +1586,37 @@ func ConstraintGetRemark(constraint *Constraint, index uintptr, buf *byte, cap_ 
 }
 
 func SessionSetConstraint(session *Session, constraint *Constraint, written *byte, writtenLen uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func ChatGetFormat(engine *Engine, params *ChatParserParams, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func ChatParserCreate(engine *Engine, params *ChatParserParams, parser **ChatParser, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func ChatParserFree(parser *ChatParser) {}
+
+func ChatParserAppend(parser *ChatParser, tokens *int32, nTokens uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func ChatParserAppendText(parser *ChatParser, text *byte, textLen uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func ChatParserFinish(parser *ChatParser, err *Error) Status { return withoutCgo(err) }
+
+func ChatParserTake(parser *ChatParser, deltas *ChatDelta, capDeltas uintptr, deltaStride uintptr, text *byte, capText uintptr, nDeltas *uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func ChatParserGetInfo(parser *ChatParser, info *ChatParserInfo, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func ChatParserGetMessage(parser *ChatParser, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
 	return withoutCgo(err)
 }

@@ -68,6 +68,15 @@
   X(inlay_constraint_free, 3) \
   X(inlay_constraint_get_info, 3) \
   X(inlay_constraint_get_remark, 3) \
-  X(inlay_session_set_constraint, 3)
+  X(inlay_session_set_constraint, 3) \
+  X(inlay_chat_get_format, 3) \
+  X(inlay_chat_parser_create, 3) \
+  X(inlay_chat_parser_free, 3) \
+  X(inlay_chat_parser_append, 3) \
+  X(inlay_chat_parser_append_text, 3) \
+  X(inlay_chat_parser_finish, 3) \
+  X(inlay_chat_parser_take, 3) \
+  X(inlay_chat_parser_get_info, 3) \
+  X(inlay_chat_parser_get_message, 3)
 
 #endif

@@ -767,3 +767,53 @@ impl ConstraintState {
         }
     }
 }
+
+/// What a part of a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum ChatDeltaKind {
+    /// Text that the model wrote for itself.
+    #[default]
+    Reasoning,
+    /// Text of the answer.
+    Content,
+    /// A call of a tool begins; the text is the tool's name.
+    CallBegin,
+    /// The call's id, directly behind CALL_BEGIN. Where the model wrote none before, it is made: 9 letters and
+    /// digits.
+    CallId,
+    /// Of the call's arguments, which all parts together are: a JSON object, as far as the model keeps to its format.
+    Arguments,
+    /// The call ends. Calls do not overlap. The text is empty.
+    CallEnd,
+    /// A number that this version of the crate has no name for.
+    Other(i32),
+}
+
+impl ChatDeltaKind {
+    /// From the number in the C API.
+    pub const fn from_raw(number: i32) -> Self {
+        match number {
+            raw::INLAY_CHAT_DELTA_REASONING => Self::Reasoning,
+            raw::INLAY_CHAT_DELTA_CONTENT => Self::Content,
+            raw::INLAY_CHAT_DELTA_CALL_BEGIN => Self::CallBegin,
+            raw::INLAY_CHAT_DELTA_CALL_ID => Self::CallId,
+            raw::INLAY_CHAT_DELTA_ARGUMENTS => Self::Arguments,
+            raw::INLAY_CHAT_DELTA_CALL_END => Self::CallEnd,
+            other => Self::Other(other),
+        }
+    }
+
+    /// The number in the C API.
+    pub const fn to_raw(self) -> i32 {
+        match self {
+            Self::Reasoning => raw::INLAY_CHAT_DELTA_REASONING,
+            Self::Content => raw::INLAY_CHAT_DELTA_CONTENT,
+            Self::CallBegin => raw::INLAY_CHAT_DELTA_CALL_BEGIN,
+            Self::CallId => raw::INLAY_CHAT_DELTA_CALL_ID,
+            Self::Arguments => raw::INLAY_CHAT_DELTA_ARGUMENTS,
+            Self::CallEnd => raw::INLAY_CHAT_DELTA_CALL_END,
+            Self::Other(number) => number,
+        }
+    }
+}

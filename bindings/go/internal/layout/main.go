@@ -177,6 +177,21 @@ func main() {
 	constant("INLAY_CONSTRAINT_STATE_INCOMPLETE", int64(raw.ConstraintStateIncomplete))
 	constant("INLAY_CONSTRAINT_STATE_COMPLETE", int64(raw.ConstraintStateComplete))
 	constant("INLAY_CONSTRAINT_STATE_DEAD", int64(raw.ConstraintStateDead))
+	enum("inlay_chat_delta_kind", unsafe.Sizeof(raw.ChatDeltaKind(0)))
+	constant("INLAY_CHAT_DELTA_REASONING", int64(raw.ChatDeltaReasoning))
+	constant("INLAY_CHAT_DELTA_CONTENT", int64(raw.ChatDeltaContent))
+	constant("INLAY_CHAT_DELTA_CALL_BEGIN", int64(raw.ChatDeltaCallBegin))
+	constant("INLAY_CHAT_DELTA_CALL_ID", int64(raw.ChatDeltaCallID))
+	constant("INLAY_CHAT_DELTA_ARGUMENTS", int64(raw.ChatDeltaArguments))
+	constant("INLAY_CHAT_DELTA_CALL_END", int64(raw.ChatDeltaCallEnd))
+	enum("inlay_chat_delta_flags", unsafe.Sizeof(raw.ChatDeltaFlags(0)))
+	constant("INLAY_CHAT_DELTA_FLAG_WHOLE", int64(raw.ChatDeltaFlagWhole))
+	enum("inlay_chat_parser_flags", unsafe.Sizeof(raw.ChatParserFlags(0)))
+	constant("INLAY_CHAT_PARSER_WRITTEN_MARKERS", int64(raw.ChatParserWrittenMarkers))
+	enum("inlay_chat_parser_info_flags", unsafe.Sizeof(raw.ChatParserInfoFlags(0)))
+	constant("INLAY_CHAT_PARSER_INFO_FINISHED", int64(raw.ChatParserInfoFinished))
+	constant("INLAY_CHAT_PARSER_INFO_COMPLETE", int64(raw.ChatParserInfoComplete))
+	constant("INLAY_CHAT_PARSER_INFO_MALFORMED", int64(raw.ChatParserInfoMalformed))
 	{
 		var s raw.Error
 		layout("inlay_error", unsafe.Sizeof(s), unsafe.Alignof(s))
@@ -567,5 +582,37 @@ func main() {
 		field("inlay_constraint_info.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
 		field("inlay_constraint_info.n_remarks", unsafe.Offsetof(s.NRemarks), unsafe.Sizeof(s.NRemarks))
 		field("inlay_constraint_info.memory", unsafe.Offsetof(s.Memory), unsafe.Sizeof(s.Memory))
+	}
+	{
+		var s raw.ChatParserParams
+		layout("inlay_chat_parser_params", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_chat_parser_params.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_chat_parser_params.flags", unsafe.Offsetof(s.Flags), unsafe.Sizeof(s.Flags))
+		field("inlay_chat_parser_params.format", unsafe.Offsetof(s.Format), unsafe.Sizeof(s.Format))
+		field("inlay_chat_parser_params.format_len", unsafe.Offsetof(s.FormatLen), unsafe.Sizeof(s.FormatLen))
+		field("inlay_chat_parser_params.chat_template", unsafe.Offsetof(s.ChatTemplate), unsafe.Sizeof(s.ChatTemplate))
+		field("inlay_chat_parser_params.template_len", unsafe.Offsetof(s.TemplateLen), unsafe.Sizeof(s.TemplateLen))
+		field("inlay_chat_parser_params.tools", unsafe.Offsetof(s.Tools), unsafe.Sizeof(s.Tools))
+		field("inlay_chat_parser_params.tools_len", unsafe.Offsetof(s.ToolsLen), unsafe.Sizeof(s.ToolsLen))
+		field("inlay_chat_parser_params.prompt", unsafe.Offsetof(s.Prompt), unsafe.Sizeof(s.Prompt))
+		field("inlay_chat_parser_params.n_prompt", unsafe.Offsetof(s.NPrompt), unsafe.Sizeof(s.NPrompt))
+	}
+	{
+		var s raw.ChatDelta
+		layout("inlay_chat_delta", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_chat_delta.kind", unsafe.Offsetof(s.Kind), unsafe.Sizeof(s.Kind))
+		field("inlay_chat_delta.flags", unsafe.Offsetof(s.Flags), unsafe.Sizeof(s.Flags))
+		field("inlay_chat_delta.call", unsafe.Offsetof(s.Call), unsafe.Sizeof(s.Call))
+		field("inlay_chat_delta.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
+		field("inlay_chat_delta.text", unsafe.Offsetof(s.Text), unsafe.Sizeof(s.Text))
+		field("inlay_chat_delta.text_bytes", unsafe.Offsetof(s.TextBytes), unsafe.Sizeof(s.TextBytes))
+	}
+	{
+		var s raw.ChatParserInfo
+		layout("inlay_chat_parser_info", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_chat_parser_info.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_chat_parser_info.flags", unsafe.Offsetof(s.Flags), unsafe.Sizeof(s.Flags))
+		field("inlay_chat_parser_info.n_calls", unsafe.Offsetof(s.NCalls), unsafe.Sizeof(s.NCalls))
+		field("inlay_chat_parser_info.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
 	}
 }

@@ -181,6 +181,21 @@ fn constants() {
     constant("INLAY_CONSTRAINT_STATE_INCOMPLETE", INLAY_CONSTRAINT_STATE_INCOMPLETE as i64);
     constant("INLAY_CONSTRAINT_STATE_COMPLETE", INLAY_CONSTRAINT_STATE_COMPLETE as i64);
     constant("INLAY_CONSTRAINT_STATE_DEAD", INLAY_CONSTRAINT_STATE_DEAD as i64);
+    println!("enum inlay_chat_delta_kind size {}", size_of::<inlay_chat_delta_kind>());
+    constant("INLAY_CHAT_DELTA_REASONING", INLAY_CHAT_DELTA_REASONING as i64);
+    constant("INLAY_CHAT_DELTA_CONTENT", INLAY_CHAT_DELTA_CONTENT as i64);
+    constant("INLAY_CHAT_DELTA_CALL_BEGIN", INLAY_CHAT_DELTA_CALL_BEGIN as i64);
+    constant("INLAY_CHAT_DELTA_CALL_ID", INLAY_CHAT_DELTA_CALL_ID as i64);
+    constant("INLAY_CHAT_DELTA_ARGUMENTS", INLAY_CHAT_DELTA_ARGUMENTS as i64);
+    constant("INLAY_CHAT_DELTA_CALL_END", INLAY_CHAT_DELTA_CALL_END as i64);
+    println!("enum inlay_chat_delta_flags size {}", size_of::<inlay_chat_delta_flags>());
+    constant("INLAY_CHAT_DELTA_FLAG_WHOLE", INLAY_CHAT_DELTA_FLAG_WHOLE as i64);
+    println!("enum inlay_chat_parser_flags size {}", size_of::<inlay_chat_parser_flags>());
+    constant("INLAY_CHAT_PARSER_WRITTEN_MARKERS", INLAY_CHAT_PARSER_WRITTEN_MARKERS as i64);
+    println!("enum inlay_chat_parser_info_flags size {}", size_of::<inlay_chat_parser_info_flags>());
+    constant("INLAY_CHAT_PARSER_INFO_FINISHED", INLAY_CHAT_PARSER_INFO_FINISHED as i64);
+    constant("INLAY_CHAT_PARSER_INFO_COMPLETE", INLAY_CHAT_PARSER_INFO_COMPLETE as i64);
+    constant("INLAY_CHAT_PARSER_INFO_MALFORMED", INLAY_CHAT_PARSER_INFO_MALFORMED as i64);
 }
 
 fn structs() {
@@ -482,6 +497,29 @@ fn structs() {
     layout!(inlay_constraint_info, struct_size, "struct_size");
     layout!(inlay_constraint_info, n_remarks, "n_remarks");
     layout!(inlay_constraint_info, memory, "memory");
+    layout!(inlay_chat_parser_params);
+    layout!(inlay_chat_parser_params, struct_size, "struct_size");
+    layout!(inlay_chat_parser_params, flags, "flags");
+    layout!(inlay_chat_parser_params, format, "format");
+    layout!(inlay_chat_parser_params, format_len, "format_len");
+    layout!(inlay_chat_parser_params, chat_template, "chat_template");
+    layout!(inlay_chat_parser_params, template_len, "template_len");
+    layout!(inlay_chat_parser_params, tools, "tools");
+    layout!(inlay_chat_parser_params, tools_len, "tools_len");
+    layout!(inlay_chat_parser_params, prompt, "prompt");
+    layout!(inlay_chat_parser_params, n_prompt, "n_prompt");
+    layout!(inlay_chat_delta);
+    layout!(inlay_chat_delta, kind, "kind");
+    layout!(inlay_chat_delta, flags, "flags");
+    layout!(inlay_chat_delta, call, "call");
+    layout!(inlay_chat_delta, reserved, "reserved");
+    layout!(inlay_chat_delta, text, "text");
+    layout!(inlay_chat_delta, text_bytes, "text_bytes");
+    layout!(inlay_chat_parser_info);
+    layout!(inlay_chat_parser_info, struct_size, "struct_size");
+    layout!(inlay_chat_parser_info, flags, "flags");
+    layout!(inlay_chat_parser_info, n_calls, "n_calls");
+    layout!(inlay_chat_parser_info, reserved, "reserved");
 }
 
 fn main() {
