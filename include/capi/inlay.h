@@ -259,6 +259,7 @@ typedef int32_t inlay_constraint_kind;
 #define INLAY_CONSTRAINT_GBNF 2  // A grammar as llama.cpp writes them; its rule is root.
 #define INLAY_CONSTRAINT_REGEX 3  // A regular expression that the whole text matches, as ECMA-262 has them, without look-around and references.
 #define INLAY_CONSTRAINT_CHOICES 4  // One of some texts.
+#define INLAY_CONSTRAINT_MESSAGE 5  // A message with calls of tools, as the model's format writes them, or content by a schema; reasoning before is free. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools", "tool_choice", "parallel_tool_calls", "response_format"}, all as OpenAI's protocol has them.
 
 // How constraints write JSON; they change nothing for other kinds.
 typedef uint32_t inlay_constraint_flags;
@@ -1047,6 +1048,11 @@ typedef struct inlay_constraint_params {
   const inlay_text* choices;
   // Their number, at least 1 with CHOICES. [0 to 65536, default 0]
   size_t n_choices;
+  // MESSAGE: tokens of the prompt, or its last ones, which say whether reasoning is open. Of no other kind. [default
+  // NULL: nothing of the answer is in it]
+  const int32_t* prompt;
+  // Their number. [tokens, 0 or more, default 0]
+  size_t n_prompt;
 } inlay_constraint_params;
 
 // What a constraint takes.

@@ -71,6 +71,7 @@ class MessageParser {
   Status append_text(std::string_view text);
   void finish();
   bool is_finished() const { return finished_; }
+  ChatParser::Open open() const { return parser_.open(); }
   bool is_complete() const { return parser_.complete(); }
   bool is_malformed() const { return parser_.malformed(); }
   size_t n_calls() const { return message_.calls.size(); }

@@ -200,7 +200,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   const Tokenizer* tokenizer() const { return tokenizer_.get(); }  // null if the model has none
   Result<ModelChatFormatPtr> chat_format(const ChatFormatChoice& choice) { return chat_formats_.get(tokenizer_, chat_templates_, choice); }
   const ChatTemplates& chat_templates() const { return chat_templates_; }
-  Result<MadeConstraint> make_constraint(ConstraintSource source) { return ::inlay::make_constraint(vocabulary_, tokenizer(), spec().n_vocab, std::move(source)); }
+  Result<MadeConstraint> make_constraint(ConstraintSource source) { return ::inlay::make_constraint(*this, vocabulary_, std::move(source)); }
   const EmbeddingRules& embedding_rules() const { return embedding_rules_; }
   EngineInfo info() const;
   EngineStats stats() const;

@@ -32,7 +32,7 @@ static void test_constraints(const inlay_engine* engine) {
   EXPECT(INLAY_NOT_FOUND, CALL(inlay_constraint_get_remark)(made, 1, NULL, 0, NULL, &err));
   other = made;
   made = NULL;
-  IN_STRUCT(inlay_constraint_params, (SCHEMA, p->kind = 5), CREATE, INLAY_INVALID_ARGUMENT);
+  IN_STRUCT(inlay_constraint_params, (SCHEMA, p->kind = 6), CREATE, INLAY_INVALID_ARGUMENT);
   IN_STRUCT(inlay_constraint_params, (SCHEMA, p->flags = 8), CREATE, INLAY_INVALID_ARGUMENT);
   IN_STRUCT(inlay_constraint_params, (SCHEMA, p->reserved = 1), CREATE, INLAY_INVALID_ARGUMENT);
   IN_STRUCT(inlay_constraint_params, (SCHEMA, p->choices = words, p->n_choices = 2), CREATE, INLAY_INVALID_ARGUMENT);

@@ -436,6 +436,10 @@ namespace Inlay
         Regex = 3,
         /// <summary>One of some texts.</summary>
         Choices = 4,
+        /// <summary>A message with calls of tools, as the model's format writes them, or content by a schema; reasoning
+        /// before is free. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools", "tool_choice",
+        /// "parallel_tool_calls", "response_format"}, all as OpenAI's protocol has them.</summary>
+        Message = 5,
     }
 
     /// <summary>How constraints write JSON; they change nothing for other kinds.</summary>
@@ -1374,6 +1378,11 @@ namespace Inlay.Raw
         public inlay_text* choices;
         /// <summary>Their number, at least 1 with CHOICES. [0 to 65536, default 0]</summary>
         public UIntPtr n_choices;
+        /// <summary>MESSAGE: tokens of the prompt, or its last ones, which say whether reasoning is open. Of no other kind.
+        /// [default NULL: nothing of the answer is in it]</summary>
+        public int* prompt;
+        /// <summary>Their number. [tokens, 0 or more, default 0]</summary>
+        public UIntPtr n_prompt;
     }
 
     /// <summary>What a constraint takes.</summary>

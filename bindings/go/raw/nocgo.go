@@ -609,6 +609,8 @@ const (
 	ConstraintRegex ConstraintKind = 3
 
 	ConstraintChoices ConstraintKind = 4
+
+	ConstraintMessage ConstraintKind = 5
 )
 
 func (v ConstraintKind) String() string {
@@ -623,6 +625,8 @@ func (v ConstraintKind) String() string {
 		return "REGEX"
 	case ConstraintChoices:
 		return "CHOICES"
+	case ConstraintMessage:
+		return "MESSAGE"
 	}
 	return "UNKNOWN"
 }
@@ -1323,6 +1327,10 @@ type ConstraintParams struct {
 	Choices *Text
 
 	NChoices uintptr
+
+	Prompt *int32
+
+	NPrompt uintptr
 }
 
 type ConstraintInfo struct {

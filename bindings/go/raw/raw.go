@@ -1185,6 +1185,10 @@ const (
 	ConstraintRegex ConstraintKind = 3
 	// One of some texts.
 	ConstraintChoices ConstraintKind = 4
+	// A message with calls of tools, as the model's format writes them, or content by a schema; reasoning before is
+	// free. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools", "tool_choice",
+	// "parallel_tool_calls", "response_format"}, all as OpenAI's protocol has them.
+	ConstraintMessage ConstraintKind = 5
 )
 
 // String is the value's name as the C header writes it, without the prefix.
@@ -1200,6 +1204,8 @@ func (v ConstraintKind) String() string {
 		return "REGEX"
 	case ConstraintChoices:
 		return "CHOICES"
+	case ConstraintMessage:
+		return "MESSAGE"
 	}
 	return "UNKNOWN"
 }
@@ -2079,6 +2085,11 @@ type ConstraintParams struct {
 	Choices *Text
 	// Their number, at least 1 with CHOICES. [0 to 65536, default 0]
 	NChoices uintptr
+	// MESSAGE: tokens of the prompt, or its last ones, which say whether reasoning is open. Of no other kind.
+	// [default NULL: nothing of the answer is in it]
+	Prompt *int32
+	// Their number. [tokens, 0 or more, default 0]
+	NPrompt uintptr
 }
 
 // What a constraint takes.

@@ -701,6 +701,10 @@ pub enum ConstraintKind {
     Regex,
     /// One of some texts.
     Choices,
+    /// A message with calls of tools, as the model's format writes them, or content by a schema; reasoning before is
+    /// free. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools", "tool_choice",
+    /// "parallel_tool_calls", "response_format"}, all as OpenAI's protocol has them.
+    Message,
     /// A number that this version of the crate has no name for.
     Other(i32),
 }
@@ -714,6 +718,7 @@ impl ConstraintKind {
             raw::INLAY_CONSTRAINT_GBNF => Self::Gbnf,
             raw::INLAY_CONSTRAINT_REGEX => Self::Regex,
             raw::INLAY_CONSTRAINT_CHOICES => Self::Choices,
+            raw::INLAY_CONSTRAINT_MESSAGE => Self::Message,
             other => Self::Other(other),
         }
     }
@@ -726,6 +731,7 @@ impl ConstraintKind {
             Self::Gbnf => raw::INLAY_CONSTRAINT_GBNF,
             Self::Regex => raw::INLAY_CONSTRAINT_REGEX,
             Self::Choices => raw::INLAY_CONSTRAINT_CHOICES,
+            Self::Message => raw::INLAY_CONSTRAINT_MESSAGE,
             Self::Other(number) => number,
         }
     }

@@ -374,6 +374,10 @@ pub const INLAY_CONSTRAINT_GBNF: inlay_constraint_kind = 2;
 pub const INLAY_CONSTRAINT_REGEX: inlay_constraint_kind = 3;
 /// One of some texts.
 pub const INLAY_CONSTRAINT_CHOICES: inlay_constraint_kind = 4;
+/// A message with calls of tools, as the model's format writes them, or content by a schema; reasoning before is
+/// free. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools", "tool_choice",
+/// "parallel_tool_calls", "response_format"}, all as OpenAI's protocol has them.
+pub const INLAY_CONSTRAINT_MESSAGE: inlay_constraint_kind = 5;
 
 /// How constraints write JSON; they change nothing for other kinds.
 pub type inlay_constraint_flags = u32;
@@ -1507,6 +1511,11 @@ pub struct inlay_constraint_params {
     pub choices: *const inlay_text,
     /// Their number, at least 1 with CHOICES. (0 to 65536, default 0)
     pub n_choices: usize,
+    /// MESSAGE: tokens of the prompt, or its last ones, which say whether reasoning is open. Of no other kind.
+    /// (default NULL: nothing of the answer is in it)
+    pub prompt: *const i32,
+    /// Their number. (tokens, 0 or more, default 0)
+    pub n_prompt: usize,
 }
 
 impl Default for inlay_constraint_params {

@@ -565,6 +565,8 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_constraint_params), "text_len", p, &p->text_len);
         Field(typeof(inlay_constraint_params), "choices", p, &p->choices);
         Field(typeof(inlay_constraint_params), "n_choices", p, &p->n_choices);
+        Field(typeof(inlay_constraint_params), "prompt", p, &p->prompt);
+        Field(typeof(inlay_constraint_params), "n_prompt", p, &p->n_prompt);
     }
 
     struct Behind_inlay_constraint_info { public byte Before; public inlay_constraint_info Value; }
@@ -772,6 +774,7 @@ static unsafe class LayoutProbe
         Constant("INLAY_CONSTRAINT_GBNF", (long)ConstraintKind.Gbnf);
         Constant("INLAY_CONSTRAINT_REGEX", (long)ConstraintKind.Regex);
         Constant("INLAY_CONSTRAINT_CHOICES", (long)ConstraintKind.Choices);
+        Constant("INLAY_CONSTRAINT_MESSAGE", (long)ConstraintKind.Message);
         Enumeration("inlay_constraint_flags", typeof(ConstraintFlags));
         Constant("INLAY_CONSTRAINT_FLAG_COMPACT", (long)ConstraintFlags.Compact);
         Constant("INLAY_CONSTRAINT_FLAG_ESCAPES", (long)ConstraintFlags.Escapes);

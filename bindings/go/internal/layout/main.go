@@ -168,6 +168,7 @@ func main() {
 	constant("INLAY_CONSTRAINT_GBNF", int64(raw.ConstraintGbnf))
 	constant("INLAY_CONSTRAINT_REGEX", int64(raw.ConstraintRegex))
 	constant("INLAY_CONSTRAINT_CHOICES", int64(raw.ConstraintChoices))
+	constant("INLAY_CONSTRAINT_MESSAGE", int64(raw.ConstraintMessage))
 	enum("inlay_constraint_flags", unsafe.Sizeof(raw.ConstraintFlags(0)))
 	constant("INLAY_CONSTRAINT_FLAG_COMPACT", int64(raw.ConstraintFlagCompact))
 	constant("INLAY_CONSTRAINT_FLAG_ESCAPES", int64(raw.ConstraintFlagEscapes))
@@ -575,6 +576,8 @@ func main() {
 		field("inlay_constraint_params.text_len", unsafe.Offsetof(s.TextLen), unsafe.Sizeof(s.TextLen))
 		field("inlay_constraint_params.choices", unsafe.Offsetof(s.Choices), unsafe.Sizeof(s.Choices))
 		field("inlay_constraint_params.n_choices", unsafe.Offsetof(s.NChoices), unsafe.Sizeof(s.NChoices))
+		field("inlay_constraint_params.prompt", unsafe.Offsetof(s.Prompt), unsafe.Sizeof(s.Prompt))
+		field("inlay_constraint_params.n_prompt", unsafe.Offsetof(s.NPrompt), unsafe.Sizeof(s.NPrompt))
 	}
 	{
 		var s raw.ConstraintInfo

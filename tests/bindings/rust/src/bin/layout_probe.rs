@@ -172,6 +172,7 @@ fn constants() {
     constant("INLAY_CONSTRAINT_GBNF", INLAY_CONSTRAINT_GBNF as i64);
     constant("INLAY_CONSTRAINT_REGEX", INLAY_CONSTRAINT_REGEX as i64);
     constant("INLAY_CONSTRAINT_CHOICES", INLAY_CONSTRAINT_CHOICES as i64);
+    constant("INLAY_CONSTRAINT_MESSAGE", INLAY_CONSTRAINT_MESSAGE as i64);
     println!("enum inlay_constraint_flags size {}", size_of::<inlay_constraint_flags>());
     constant("INLAY_CONSTRAINT_FLAG_COMPACT", INLAY_CONSTRAINT_FLAG_COMPACT as i64);
     constant("INLAY_CONSTRAINT_FLAG_ESCAPES", INLAY_CONSTRAINT_FLAG_ESCAPES as i64);
@@ -493,6 +494,8 @@ fn structs() {
     layout!(inlay_constraint_params, text_len, "text_len");
     layout!(inlay_constraint_params, choices, "choices");
     layout!(inlay_constraint_params, n_choices, "n_choices");
+    layout!(inlay_constraint_params, prompt, "prompt");
+    layout!(inlay_constraint_params, n_prompt, "n_prompt");
     layout!(inlay_constraint_info);
     layout!(inlay_constraint_info, struct_size, "struct_size");
     layout!(inlay_constraint_info, n_remarks, "n_remarks");
