@@ -201,6 +201,20 @@ const std::map<std::string, Use>& uses_of_the_model() {
 // And of the tokenizer.
 const std::map<std::string, Use>& uses_of_the_tokenizer() {
   static const std::map<std::string, Use> all = {
+      {"inlay_constraint_params",
+       [](const EnginePtr& engine, int32_t id, inlay_error* err) {
+         const int32_t ids[] = {72, id, 73};
+         inlay_constraint_params params = sized<inlay_constraint_params>();
+         params.kind = INLAY_CONSTRAINT_MESSAGE;
+         params.text = "{}";
+         params.text_len = 2;
+         params.prompt = ids;
+         params.n_prompt = 3;
+         inlay_constraint* constraint = nullptr;
+         const inlay_status status = inlay_constraint_create(engine.get(), &params, &constraint, err);
+         inlay_constraint_free(constraint);
+         return status;
+       }},
       {"inlay_chat_parser_append",
        [](const EnginePtr& engine, int32_t id, inlay_error* err) {
          const int32_t ids[] = {72, id, 73};

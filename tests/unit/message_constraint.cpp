@@ -9,6 +9,7 @@
 #include "src/constraint/json_schema.h"
 #include "src/engine/chat_messages.h"
 #include "src/engine/message_grammar.h"
+#include "tests/support/chat_pieces.h"
 #include "tests/unit/tokenizer_vocabularies.h"
 
 namespace inlay {
@@ -40,10 +41,6 @@ std::string in_byte_alphabet(std::string_view text) {
   return out;
 }
 
-bool looks_like_a_token(std::string_view marker) {
-  return marker.size() > 2 && ((marker.front() == '<' && marker.back() == '>') || (marker.front() == '[' && marker.back() == ']'));
-}
-
 // Bytes, an end, and the format's markers.
 ModelChatFormatPtr format_with(const ChatFormat& format, Markers how) {
   testing::VocabularyFile file;
@@ -51,7 +48,7 @@ ModelChatFormatPtr format_with(const ChatFormat& format, Markers how) {
   for (int byte = 0; byte < 256; ++byte) file.add(testing::byte_char(byte));
   file.numbers = {{"eos_token_id", static_cast<uint32_t>(file.add("<|im_end|>", testing::kControl))}, {"bos_token_id", UINT32_MAX}};
   for (const Marker* marker : format.markers()) {
-    if (how == Markers::letters || !looks_like_a_token(marker->text)) {
+    if (how == Markers::letters || !test::looks_like_a_token(marker->text)) {
       if (marker->text.size() > 1) file.add(in_byte_alphabet(marker->text));
     } else {
       file.add(marker->text, how == Markers::words ? testing::kUserDefined : testing::kControl);
