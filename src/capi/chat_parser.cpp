@@ -19,8 +19,8 @@ Status read_parser_params(const inlay_chat_parser_params* given, ReadBy& out) {
   INLAY_ASSIGN(const std::string_view source, read_text(params.chat_template, params.template_len, "params.chat_template"));
   if (params.chat_template) out.choice.source = source;
   INLAY_ASSIGN(const std::string_view tools, read_text(params.tools, params.tools_len, "params.tools"));
-  out.options.tools = tools;
-  out.choice.has_tools = !tools.empty();
+  INLAY_ASSIGN(out.options.tools, ToolTypes::read(std::string(tools)));
+  out.choice.has_tools = !out.options.tools.empty();
   INLAY_ASSIGN(out.options.prompt, read_tokens(params.prompt, params.n_prompt, "params.prompt"));
   return {};
 }
@@ -62,7 +62,7 @@ inlay_status inlay_chat_parser_create(const inlay_engine* engine, const inlay_ch
     INLAY_ASSIGN(ModelChatFormatPtr format, engine->engine->chat_format(given.choice));
     auto handle = std::make_unique<inlay_chat_parser>();
     handle->shared = std::make_shared<Shared>();
-    INLAY_ASSIGN(handle->parser, MessageParser::make(std::move(format), std::move(given.options)));
+    INLAY_ASSIGN(handle->parser, MessageParser::make(std::move(format), given.options));
     *parser = handle.release();
     return {};
   });

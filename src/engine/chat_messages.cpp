@@ -98,20 +98,18 @@ Result<ModelChatFormatPtr> ChatFormats::get(const std::shared_ptr<const Tokenize
   return known;
 }
 
-MessageParser::MessageParser(ModelChatFormatPtr format, std::shared_ptr<const ToolTypes> tools, const Options& options)
+MessageParser::MessageParser(ModelChatFormatPtr format, const Options& options)
     : format_(std::move(format)), written_markers_(options.written_markers), prompt_hash_(hash_of(options.prompt)),
-      parser_(written_markers_ ? format_->written : format_->vocabulary.format(), std::move(tools)) {
+      parser_(written_markers_ ? format_->written : format_->vocabulary.format(), std::make_shared<const ToolTypes>(options.tools)) {
   std::vector<ChatPiece> tail;
   for (const int32_t token : options.prompt) tail.push_back(piece(token));
   parser_.begin_behind(tail);
   collect();
 }
 
-Result<std::unique_ptr<MessageParser>> MessageParser::make(ModelChatFormatPtr format, Options options) {
+Result<std::unique_ptr<MessageParser>> MessageParser::make(ModelChatFormatPtr format, const Options& options) {
   INLAY_TRY(check_tokens(options.prompt, *format->tokenizer, "params.prompt"));
-  INLAY_ASSIGN(ToolTypes tools, ToolTypes::read(std::move(options.tools)));
-  options.tools.clear();
-  return std::unique_ptr<MessageParser>(new MessageParser(std::move(format), std::make_shared<const ToolTypes>(std::move(tools)), options));
+  return std::unique_ptr<MessageParser>(new MessageParser(std::move(format), options));
 }
 
 // With markers in writing a token that is one is its letters.

@@ -53,7 +53,7 @@ class ChatFormats {
 class MessageParser {
  public:
   struct Options {
-    std::string tools;                   // JSON, or empty
+    ToolTypes tools;
     std::span<const int32_t> prompt;
     bool written_markers = false;
   };
@@ -65,7 +65,7 @@ class MessageParser {
     size_t text = 0, n_text = 0;
   };
 
-  static Result<std::unique_ptr<MessageParser>> make(ModelChatFormatPtr format, Options options);
+  static Result<std::unique_ptr<MessageParser>> make(ModelChatFormatPtr format, const Options& options);
 
   Status append(std::span<const int32_t> tokens);
   Status append_text(std::string_view text);
@@ -81,7 +81,7 @@ class MessageParser {
   Result<std::string> message() const;  // JSON, once it is finished
 
  private:
-  MessageParser(ModelChatFormatPtr format, std::shared_ptr<const ToolTypes> tools, const Options& options);
+  MessageParser(ModelChatFormatPtr format, const Options& options);
   ChatPiece piece(int32_t token) const;
   void collect();
   std::string made_id(const ChatDelta& begin) const;

@@ -39,6 +39,8 @@ class MessageWriter {
  private:
   Symbols line() { return {terminal(parts_.line())}; }
   Symbols lines() { return {terminal(parts_.lines())}; }
+  // In front of the content, where reasoning may have been.
+  Symbols before_content() { return format_.reasoning_begin.empty() ? Symbols() : lines(); }
 
   bool has_schema() const { return demand_.content_schema || demand_.is_json; }
   Result<Symbol> schema() {
@@ -87,7 +89,7 @@ class MessageWriter {
     std::vector<Symbols> out;
     if (has_schema()) {
       INLAY_ASSIGN(const Symbol value, schema());
-      out.push_back(joined({lines(), {value}}));
+      out.push_back(joined({before_content(), {value}}));
       if (!format_.content_begin.empty())
         out.push_back(joined({lines(), {parts_.mark(format_.content_begin)}, lines(), {value}, lines(), {parts_.optional({parts_.mark(format_.content_end)})}}));
       return parts_.any_of(out);

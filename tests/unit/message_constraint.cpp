@@ -137,7 +137,7 @@ bool is_of_schema(const Json& schema, const std::string& text) {
 }
 
 Json parsed(const ModelChatFormatPtr& format, const Drawn& drawn, const std::string& tools) {
-  auto parser = MessageParser::make(format, {.tools = tools});
+  auto parser = MessageParser::make(format, {.tools = *ToolTypes::read(tools)});
   EXPECT_TRUE((*parser)->append(drawn.tokens).ok());
   (*parser)->finish();
   Json out = Json::parse(*(*parser)->message());
