@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 #include <mutex>
 
 #include "src/base/local_time.h"
@@ -167,7 +166,12 @@ void MessageParser::collect() {
   }
   add_deltas(out, message_);
   ready_.erase(ready_.begin(), ready_.begin() + static_cast<ptrdiff_t>(std::exchange(first_, 0)));
-  std::move(out.begin(), out.end(), std::back_inserter(ready_));
+  for (ChatDelta& delta : out) {
+    if (is_text(delta.kind) && !ready_.empty() && ready_.back().kind == delta.kind && ready_.back().call == delta.call)
+      ready_.back().text += delta.text;
+    else
+      ready_.push_back(std::move(delta));
+  }
 }
 
 Result<std::vector<MessageParser::Part>> MessageParser::take(size_t most, std::span<char> room) {
