@@ -31,7 +31,8 @@ bool is_python_word(std::string_view text, bool is_key) {
 
 // As the parser reads words: calls.cpp.
 bool is_plain_word(std::string_view text) {
-  const auto fits = [](char c) { return static_cast<unsigned char>(c) > 0x20 && c != 0x7F && std::string_view("\"'`<>{}[]()=,;").find(c) == std::string_view::npos; };
+  constexpr std::string_view kOthers = "\"'`<>{}[]()=,;";
+  const auto fits = [&](char c) { return static_cast<unsigned char>(c) > 0x20 && c != 0x7F && kOthers.find(c) == kOthers.npos; };
   return !text.empty() && std::ranges::all_of(text, fits);
 }
 
@@ -55,9 +56,9 @@ bool has_only(const JsonValue& object, std::initializer_list<std::string_view> k
 
 }  // namespace
 
-CallGrammar::CallGrammar(const ModelChatFormat& format, const MessageDemand& demand, FormatLanguage& parts, constraint::Grammar& grammar, const JsonStyle& style,
-                         bool lenient)
-    : format_(format), written_(*format.vocabulary.format()), calls_(written_.calls), demand_(demand), parts_(parts), grammar_(grammar),
+CallGrammar::CallGrammar(const ModelChatFormat& format, const MessageDemand& demand, FormatLanguage& parts, constraint::Grammar& grammar,
+                         const JsonStyle& style, bool lenient)
+    : written_(*format.vocabulary.format()), calls_(written_.calls), demand_(demand), parts_(parts), grammar_(grammar),
       store_(grammar.regexes), style_(style_of(style, written_)), lenient_(lenient), language_(grammar, style_) {}
 
 Status CallGrammar::check() const {
@@ -210,7 +211,13 @@ Status CallGrammar::check_parameters(const JsonValue& parameters) {
   if (has_only(parameters, {"type", "properties", "required", "additionalProperties", "title", "description", "default", "examples", "$defs", "definitions",
                             "$schema", "$comment"}, other))
     return {};
-  const std::string what = parameters.where() + ": the chat format '" + written_.name + "' writes arguments one by one, so that '" + std::string(other) + "' cannot be demanded";
+  return drop(parameters, "writes arguments one by one", other);
+}
+
+// What cannot be demanded is refused or remarked.
+Status CallGrammar::drop(const JsonValue& schema, const char* why, std::string_view keyword) {
+  const std::string what =
+      schema.where() + ": the chat format '" + written_.name + "' " + why + ", so that '" + std::string(keyword) + "' cannot be demanded";
   if (!lenient_) return error(Code::unsupported, "%s", what.c_str());
   remarks_.push_back(what + "; it was dropped");
   return {};
@@ -222,6 +229,10 @@ bool CallGrammar::is_required(const JsonValue& parameters, std::string_view name
   for (const JsonValue one : required->elements())
     if (one.is_string() && *one.as_string() == name) return true;
   return false;
+}
+
+Status CallGrammar::cannot_be_argument(const JsonMember& property) const {
+  return error(Code::unsupported, "%s cannot be written as an argument in the chat format '%s'", property.value.where().c_str(), written_.name.c_str());
 }
 
 Result<Symbol> CallGrammar::python_body() {
@@ -238,8 +249,7 @@ Result<Symbol> CallGrammar::python_body() {
       const auto properties = parameters.find("properties");
       if (properties)
         for (const JsonMember& property : properties->members()) {
-          if (!is_python_word(property.key, true))
-            return error(Code::unsupported, "%s cannot be written as an argument in the chat format '%s'", property.value.where().c_str(), written_.name.c_str());
+          if (!is_python_word(property.key, true)) return cannot_be_argument(property);
           INLAY_ASSIGN(const Symbol value, schema(*tool.parameters, property.value, false));
           rule.members.push_back({store_.literal(std::string(property.key) + "="), value, is_required(parameters, property.key)});
         }
@@ -268,10 +278,11 @@ Result<Symbol> CallGrammar::tagged_body() {
     if (tool.parameters) {
       const JsonValue parameters = tool.parameters->root();
       INLAY_TRY(check_parameters(parameters));
+      INLAY_ASSIGN(const ToolTypes known, ToolTypes::read("[{\"name\": \"tool\", \"parameters\": " + json_text(parameters) + "}]"));
       const auto properties = parameters.find("properties");
       if (properties)
         for (const JsonMember& property : properties->members()) {
-          INLAY_ASSIGN(const Symbols written, tagged_parameter(tool, property));
+          INLAY_ASSIGN(const Symbols written, tagged_parameter(*tool.parameters, property, known.types("tool", property.key)));
           one.push_back(is_required(parameters, property.key) ? parts_.any_of({written}) : parts_.optional(written));
         }
     }
@@ -281,13 +292,8 @@ Result<Symbol> CallGrammar::tagged_body() {
   return parts_.any_of(out);
 }
 
-Result<Symbols> CallGrammar::tagged_parameter(const DemandedTool& tool, const JsonMember& property) {
-  const JsonValue parameters = tool.parameters->root();
-  if (!is_plain_word(property.key))
-    return error(Code::unsupported, "%s cannot be written as an argument in the chat format '%s'", property.value.where().c_str(), written_.name.c_str());
-  INLAY_ASSIGN(const ToolTypes known,
-               ToolTypes::read("[{\"name\": \"tool\", \"parameters\": " + json_text(parameters) + "}]"));
-  const uint8_t types = known.types("tool", property.key);
+Result<Symbols> CallGrammar::tagged_parameter(const JsonDocument& parameters, const JsonMember& property, uint8_t types) {
+  if (!is_plain_word(property.key)) return cannot_be_argument(property);
   Symbols out{terminal(parts_.line()), parts_.mark(calls_.parameter_begin), parts_.literal(property.key), parts_.mark(calls_.parameter_name_end)};
   if (!calls_.value_begin.empty()) {
     out.push_back(terminal(parts_.line()));
@@ -295,7 +301,7 @@ Result<Symbols> CallGrammar::tagged_parameter(const DemandedTool& tool, const Js
   }
   const Symbol line = terminal(calls_.value_lines ? store_.byte('\n') : constraint::kEmptyText);
   if ((types & kStringType) == 0) {
-    INLAY_ASSIGN(const Symbol value, schema(*tool.parameters, property.value, false));
+    INLAY_ASSIGN(const Symbol value, schema(parameters, property.value, false));
     return joined({out, {line, value, line, parts_.mark(calls_.value_end)}});
   }
   INLAY_ASSIGN(RegexId text, tagged_text(property.value, types));
@@ -308,17 +314,17 @@ Result<RegexId> CallGrammar::tagged_text(const JsonValue& property, uint8_t type
   std::string_view other;
   const bool is_simple = has_only(property, {"type", "title", "description", "default", "examples", "nullable", "$comment"}, other);
   if (is_simple) return parts_.characters();
-  const bool is_known = types == kStringType && has_only(property, {"type", "title", "description", "default", "examples", "enum", "const", "minLength", "maxLength", "$comment"}, other);
+  const bool is_known = types == kStringType && has_only(property, {"type", "title", "description", "default", "examples", "enum", "const", "minLength",
+                                                                    "maxLength", "$comment"}, other);
   if (!is_known) {
-    const std::string what = property.where() + ": the chat format '" + written_.name + "' writes texts without quotes, so that '" + std::string(other) + "' cannot be demanded";
-    if (!lenient_) return error(Code::unsupported, "%s", what.c_str());
-    remarks_.push_back(what + "; it was dropped");
+    INLAY_TRY(drop(property, "writes texts without quotes", other));
     return parts_.characters();
   }
-  INLAY_ASSIGN(const uint64_t min, property.i64_or("minLength", 0));
-  INLAY_ASSIGN(const uint64_t max, property.i64_or("maxLength", INT32_MAX));
-  RegexId out = store_.repeat(utf8(store_, constraint::CodePoints::all()), static_cast<uint32_t>(std::min<uint64_t>(min, INT32_MAX)),
-                              max >= INT32_MAX ? kUnbounded : static_cast<uint32_t>(max));
+  INLAY_ASSIGN(const int64_t min, property.i64_or("minLength", 0));
+  INLAY_ASSIGN(const int64_t max, property.i64_or("maxLength", kUnbounded));
+  if (min < 0 || max < 0) return error(Code::format, "%s has a length that is negative", property.where().c_str());
+  const auto count = [](int64_t n) { return static_cast<uint32_t>(std::min<int64_t>(n, kUnbounded)); };
+  RegexId out = store_.repeat(utf8(store_, constraint::CodePoints::all()), count(min), count(max));
   const auto add_values = [&](const JsonElements& values) {
     std::vector<std::string> texts;
     for (const JsonValue value : values)

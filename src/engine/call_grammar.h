@@ -40,12 +40,13 @@ class CallGrammar {
 
   // Of tags and Python, whose arguments are written one by one.
   Status check_parameters(const JsonValue& parameters);
+  Status drop(const JsonValue& schema, const char* why, std::string_view keyword);
+  Status cannot_be_argument(const JsonMember& property) const;
   bool is_required(const JsonValue& parameters, std::string_view name) const;
   Result<constraint::Symbol> tagged_body();
-  Result<Symbols> tagged_parameter(const DemandedTool& tool, const JsonMember& property);
+  Result<Symbols> tagged_parameter(const JsonDocument& parameters, const JsonMember& property, uint8_t types);
   Result<constraint::RegexId> tagged_text(const JsonValue& property, uint8_t types);
 
-  const ModelChatFormat& format_;
   const ChatFormat& written_;
   const ChatFormat::Calls& calls_;
   const MessageDemand& demand_;

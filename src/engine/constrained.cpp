@@ -84,10 +84,16 @@ Result<Grammar> compile(const Tokenizer& tokenizer, ConstraintSource& source, co
   return std::move(compiled.grammar);
 }
 
-Result<MadeConstraint> compile_all(const Tokenizer& tokenizer, ConstraintSource& source, const MessageSource* message,
-                                   const std::shared_ptr<const TokenTrie>& tokens) {
+Result<MadeConstraint> compile_all(Engine& engine, DrawnVocabulary& vocabulary, ConstraintSource& source) {
+  const Tokenizer* tokenizer = engine.tokenizer();
+  std::optional<MessageSource> message;
+  if (source.kind == ConstraintSource::Kind::message) {
+    INLAY_ASSIGN(message, read_message(engine, source));
+  }
+  const std::span<const int32_t> markers = message ? message->format->vocabulary.marker_ids() : std::span<const int32_t>();
+  INLAY_ASSIGN(const std::shared_ptr<const TokenTrie> tokens, vocabulary.get(tokenizer, engine.spec().n_vocab, markers));
   MadeConstraint out;
-  INLAY_ASSIGN(Grammar grammar, compile(tokenizer, source, message, out.remarks));
+  INLAY_ASSIGN(Grammar grammar, compile(*tokenizer, source, message ? &*message : nullptr, out.remarks));
   INLAY_ASSIGN(out.constraint, Constraint::make(std::move(grammar), tokens));
   return out;
 }
@@ -96,7 +102,8 @@ Result<MadeConstraint> compile_all(const Tokenizer& tokenizer, ConstraintSource&
 
 Result<std::shared_ptr<const TokenTrie>> DrawnVocabulary::get(const Tokenizer* tokenizer, int32_t n_vocab, std::span<const int32_t> markers) {
   if (tokenizer == nullptr) return error(Code::unsupported, "the model has no tokenizer, and so no texts that could be constrained");
-  const bool are_apart = std::ranges::any_of(markers, [&](int32_t token) { return token < n_vocab && piece_of(*tokenizer, token, {}).kind == PieceKind::text; });
+  const auto is_text = [&](int32_t token) { return token < n_vocab && piece_of(*tokenizer, token, {}).kind == PieceKind::text; };
+  const bool are_apart = std::ranges::any_of(markers, is_text);
   if (!are_apart) markers = {};
   const std::lock_guard lock(mutex_);
   if (!are_apart && made_) return made_;
@@ -119,17 +126,9 @@ bool DrawnVocabulary::has(const Constraint& constraint) const {
 }
 
 Result<MadeConstraint> make_constraint(Engine& engine, DrawnVocabulary& vocabulary, ConstraintSource source) {
-  const Tokenizer* tokenizer = engine.tokenizer();
-  std::optional<MessageSource> message;
-  if (source.kind == ConstraintSource::Kind::message) {
-    INLAY_ASSIGN(message, read_message(engine, source));
-  }
-  const std::span<const int32_t> markers = message ? message->format->vocabulary.marker_ids() : std::span<const int32_t>();
-  INLAY_ASSIGN(const std::shared_ptr<const TokenTrie> tokens, vocabulary.get(tokenizer, engine.spec().n_vocab, markers));
   std::optional<Result<MadeConstraint>> out;
   {
-    INLAY_ASSIGN(Thread thread,
-                 Thread::start("inlay-compile", [&] { out.emplace(compile_all(*tokenizer, source, message ? &*message : nullptr, tokens)); }));
+    INLAY_ASSIGN(Thread thread, Thread::start("inlay-compile", [&] { out.emplace(compile_all(engine, vocabulary, source)); }));
     thread.join();
   }
   if (!out) return error(Code::out_of_memory, "out of host memory");

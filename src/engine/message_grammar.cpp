@@ -91,7 +91,8 @@ class MessageWriter {
       INLAY_ASSIGN(const Symbol value, schema());
       out.push_back(joined({before_content(), {value}}));
       if (!format_.content_begin.empty())
-        out.push_back(joined({lines(), {parts_.mark(format_.content_begin)}, lines(), {value}, lines(), {parts_.optional({parts_.mark(format_.content_end)})}}));
+        out.push_back(joined({lines(), {parts_.mark(format_.content_begin)}, lines(), {value}, lines(),
+                              {parts_.optional({parts_.mark(format_.content_end)})}}));
       return parts_.any_of(out);
     }
     const RegexId text = content_text(nullptr);

@@ -242,9 +242,7 @@ impl MessageParser {
             // SAFETY: the buffer has room for `cap` bytes, and the parser is used here alone.
             unsafe { read(self.parser, buf.cast(), cap, needed, err) }
         })?;
-        let mut info = raw::inlay_chat_parser_info::default();
-        // SAFETY: the struct is ours and says its size.
-        call(|err| unsafe { (self.functions().inlay_chat_parser_get_info)(self.parser, &mut info, err) })?;
+        let info = self.info()?;
         let has = |flag| info.flags & flag != 0;
         Ok(ParsedMessage {
             json,
@@ -252,6 +250,31 @@ impl MessageParser {
             is_complete: has(raw::INLAY_CHAT_PARSER_INFO_COMPLETE),
             is_malformed: has(raw::INLAY_CHAT_PARSER_INFO_MALFORMED),
         })
+    }
+
+    /// Whether [`finish`](Self::finish) was called.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// let mut parser = engine.message_parser(&MessageOptions::default())?;
+    /// assert!(!parser.is_finished()?);
+    /// parser.finish()?;
+    /// assert!(parser.is_finished()?);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Only those that any call may fail with: see [`Error`](crate::Error).
+    pub fn is_finished(&self) -> Result<bool> {
+        Ok(self.info()?.flags & raw::INLAY_CHAT_PARSER_INFO_FINISHED != 0)
+    }
+
+    fn info(&self) -> Result<raw::inlay_chat_parser_info> {
+        let mut info = raw::inlay_chat_parser_info::default();
+        // SAFETY: the struct is ours and says its size.
+        call(|err| unsafe { (self.functions().inlay_chat_parser_get_info)(self.parser, &mut info, err) })?;
+        Ok(info)
     }
 
     /// The handle of the C API, for what this crate does not wrap. It is this object's: it must not be freed.
