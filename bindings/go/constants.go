@@ -465,7 +465,7 @@ const (
 	ConstraintFlagCompact = raw.ConstraintFlagCompact
 	// Strings that are values may have any escape, such as \u00e9. Else short ones, where JSON needs them.
 	ConstraintFlagEscapes = raw.ConstraintFlagEscapes
-	// JSON_SCHEMA: keywords that are not supported are dropped and remarked, not refused.
+	// JSON_SCHEMA and MESSAGE: keywords that are not supported are dropped and remarked, not refused.
 	ConstraintFlagLenient = raw.ConstraintFlagLenient
 )
 

@@ -184,7 +184,7 @@ void Service::read_parts(Work& work, const inlay_token_logprob* tokens, size_t n
   for (MessageDelta& delta : work.reader->take()) add_delta(work.piece.deltas, std::move(delta));
   if (!work.reader->has_stopped()) return;
   if (!work.end) return cancel(work);
-  if (work.end->finish_reason == INLAY_FINISH_CANCELLED) work.end->finish_reason = INLAY_FINISH_STOP_STRING;
+  if (work.end->finish_reason != INLAY_FINISH_ERROR) work.end->finish_reason = INLAY_FINISH_STOP_STRING;
 }
 
 // Writes what there is of an answer, as far as its client takes it.

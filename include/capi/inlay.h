@@ -265,7 +265,7 @@ typedef int32_t inlay_constraint_kind;
 typedef uint32_t inlay_constraint_flags;
 #define INLAY_CONSTRAINT_FLAG_COMPACT 1u  // No whitespace between values. Else none, one space, or a line end and up to 19 spaces or tabs.
 #define INLAY_CONSTRAINT_FLAG_ESCAPES 2u  // Strings that are values may have any escape, such as \u00e9. Else short ones, where JSON needs them.
-#define INLAY_CONSTRAINT_FLAG_LENIENT 4u  // JSON_SCHEMA: keywords that are not supported are dropped and remarked, not refused.
+#define INLAY_CONSTRAINT_FLAG_LENIENT 4u  // JSON_SCHEMA and MESSAGE: keywords that are not supported are dropped and remarked, not refused.
 
 // Where a session's text stands under its constraint.
 typedef int32_t inlay_constraint_state;
@@ -1891,11 +1891,12 @@ inlay_status inlay_chat_parser_create(const inlay_engine* engine, const inlay_ch
 void inlay_chat_parser_free(inlay_chat_parser* parser);
 
 // Reads tokens that the model drew. A token that is a marker of the format counts as one, the same letters in other
-// tokens do not; other control tokens are nothing. Behind inlay_chat_parser_finish nothing is read.
+// tokens do not; other control tokens are nothing.
 // Thread: exclusive(parser).
 // Blocks: no.
 // Ownership: Nothing is kept.
-// On error: Nothing was read. OUT_OF_MEMORY: the parser is unspecified and can only be freed.
+// On error: Nothing was read. INVALID_STATE: inlay_chat_parser_finish was called. OUT_OF_MEMORY: the parser is
+// unspecified and can only be freed.
 // Errors: INVALID_STATE.
 // Since: 1.3.
 inlay_status inlay_chat_parser_append(inlay_chat_parser* parser, const int32_t* tokens, size_t n_tokens,
@@ -1906,7 +1907,8 @@ inlay_status inlay_chat_parser_append(inlay_chat_parser* parser, const int32_t* 
 // Thread: exclusive(parser).
 // Blocks: no.
 // Ownership: Nothing is kept.
-// On error: Nothing was read. OUT_OF_MEMORY: the parser is unspecified and can only be freed.
+// On error: Nothing was read. INVALID_STATE: inlay_chat_parser_finish was called. OUT_OF_MEMORY: the parser is
+// unspecified and can only be freed.
 // Errors: INVALID_STATE.
 // Since: 1.3.
 inlay_status inlay_chat_parser_append_text(inlay_chat_parser* parser, const char* text, size_t text_len,

@@ -196,8 +196,9 @@ Result<std::vector<MessageParser::Part>> MessageParser::take(size_t most, std::s
   return out;
 }
 
+// Arguments that no conversation could have, such as those with a key twice, are text.
 std::string MessageParser::call_json(const ChatCall& call) const {
-  const bool as_text = !call.complete || format_->takes_text;
+  const bool as_text = !call.complete || format_->takes_text || !JsonDocument::parse(call.arguments, "arguments").ok();
   return "{\"id\": " + json_string(call.id) + ", \"type\": \"function\", \"function\": {\"name\": " + json_string(call.name) +
          ", \"arguments\": " + (as_text ? json_string(call.arguments) : call.arguments) + "}}";
 }

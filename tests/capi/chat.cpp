@@ -1,7 +1,8 @@
 // Conversations with tools through the C interface: messages of other projects' models, and calls that models of random weights write under constraints.
 #include <algorithm>
+#include <atomic>
 #include <nlohmann/json.hpp>
-#include <random>
+#include <thread>
 
 #include "tests/capi/chat_client.h"
 #include "tests/support/chat_fixtures.h"
@@ -315,6 +316,26 @@ TEST(CapiChat, ContentBySchemaBehindFreeReasoning) {
   EXPECT_GT(n_whole, 4u);
 }
 
+// A deep demand needs no more of the caller's stack than another.
+TEST(CapiChat, DeepDemandsAreCompiledOrRefused) {
+  const EnginePtr engine = load_chat_model({kHermes, {"<|im_start|>"}});
+  for (const auto& [depth, status] : {std::pair(150, INLAY_OK), std::pair(100000, INLAY_FORMAT)}) {
+    std::string schema = R"({"type": "integer"})";
+    std::string begin, end;
+    for (int i = 0; i < depth; ++i) begin += R"({"items": )", end += "}";
+    schema = begin + schema + end;
+    const std::string text = R"({"tools": [{"name": "a", "parameters": {"properties": {"b": )" + schema + R"(}}}], "tool_choice": "required"})";
+    inlay_constraint_params params = sized<inlay_constraint_params>();
+    params.kind = INLAY_CONSTRAINT_MESSAGE;
+    params.text = text.data();
+    params.text_len = text.size();
+    inlay_constraint* made = nullptr;
+    inlay_error err;
+    EXPECT_EQ(inlay_constraint_create(engine.get(), &params, &made, &err), status) << err.message;
+    inlay_constraint_free(made);
+  }
+}
+
 // A message goes into the conversation as it is, and the template writes it as the model did.
 TEST(CapiChat, MessagesCanBeAppended) {
   const EnginePtr engine = load_chat_model({kHermes, {"<|im_start|>"}});
@@ -350,6 +371,36 @@ TEST(CapiChat, IdsAreMade) {
   EXPECT_NE(a.message.calls[0].id, a.message.calls[1].id);
   EXPECT_NE(a.message.calls[0].id, b.message.calls[0].id);
   EXPECT_EQ(a.message.calls[0].id, again.message.calls[0].id);
+}
+
+// Arguments that no conversation takes are text in it.
+TEST(CapiChat, ArgumentsWithAKeyTwiceAreText) {
+  const EnginePtr engine = load_chat_model({kHermes, {"<|im_start|>"}});
+  const Read got = read(engine, "", {}, tokens_of(engine, R"(<tool_call>{"name": "a", "arguments": {"b": 1, "b": 2}}</tool_call>)"));
+  EXPECT_TRUE(got.message.complete);
+  EXPECT_EQ(got.json["tool_calls"][0]["function"]["arguments"], R"({"b": 1, "b": 2})");
+}
+
+TEST(CapiChat, OneThreadAtATime) {
+  const EnginePtr engine = load_chat_model({kHermes, {"<|im_start|>"}});
+  inlay_chat_parser* made = nullptr;
+  ASSERT_EQ(inlay_chat_parser_create(engine.get(), nullptr, &made, nullptr), INLAY_OK);
+  const ParserPtr parser(made);
+  std::atomic<size_t> n_read{0};
+  const std::string text(1000, 'a');
+  const auto append = [&] {
+    for (int i = 0; i < 300; ++i) {
+      const inlay_status status = inlay_chat_parser_append_text(made, text.data(), text.size(), nullptr);
+      EXPECT_TRUE(status == INLAY_OK || status == INLAY_BUSY) << status;
+      n_read += status == INLAY_OK ? text.size() : 0;
+    }
+  };
+  std::thread one(append), two(append);
+  one.join();
+  two.join();
+  ChatMessage message;
+  add_deltas(parser, 512, message);
+  EXPECT_EQ(message.content.size(), n_read);
 }
 
 TEST(CapiChat, AParserOutlivesItsEngine) {

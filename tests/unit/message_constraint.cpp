@@ -337,5 +337,31 @@ TEST(MessageConstraint, RefusesByName) {
   }
 }
 
+// Whatever the demand is, it is compiled, or refused with a message.
+TEST(MessageConstraint, AnyDemandIsCompiledOrRefused) {
+  const std::string right = Json{{"tools", Json::parse(kTools)},
+                                 {"tool_choice", "auto"},
+                                 {"parallel_tool_calls", false},
+                                 {"response_format", {{"type", "json_schema"}, {"json_schema", {{"schema", {{"type", "boolean"}}}}}}}}
+                                .dump();
+  std::mt19937 random(11);
+  const std::string pieces[] = {"\"", "{", "}", "[", "]", ",", "null", "true", "-1", "\"string\"", "\"object\"", "\"$ref\":\"#\",", "\"type\":3,", "\"required\""};
+  size_t n_made = 0, n_refused = 0;
+  for (const char* name : {"hermes", "qwen3-coder", "lfm2", "harmony"}) {
+    const auto written = ChatFormat::read(std::string(chat_format_json(name)));
+    const ModelChatFormatPtr format = format_with(*written, Markers::words);
+    for (int i = 0; i < 1500; ++i) {
+      std::string text = right;
+      for (size_t n = 1 + random() % 3; n > 0; --n) text.replace(random() % text.size(), random() % 12, i % 3 == 0 ? "" : pieces[random() % std::size(pieces)]);
+      auto demand = MessageDemand::read(text);
+      auto made = demand.ok() ? message_grammar(*format, *demand, Open::nothing, {}, i % 2 == 0) : Result<MessageGrammar>(demand.status());
+      ++(made.ok() ? n_made : n_refused);
+      EXPECT_TRUE(made.ok() || !made.status().message.empty()) << text;
+    }
+  }
+  EXPECT_GT(n_made, 200u);
+  EXPECT_GT(n_refused, 200u);
+}
+
 }  // namespace
 }  // namespace inlay

@@ -454,7 +454,8 @@ namespace Inlay
         /// <summary>Strings that are values may have any escape, such as \u00e9. Else short ones, where JSON needs
         /// them.</summary>
         Escapes = 2,
-        /// <summary>JSON_SCHEMA: keywords that are not supported are dropped and remarked, not refused.</summary>
+        /// <summary>JSON_SCHEMA and MESSAGE: keywords that are not supported are dropped and remarked, not
+        /// refused.</summary>
         Lenient = 4,
     }
 
@@ -3052,14 +3053,14 @@ namespace Inlay.Raw
         }
 
         /// <summary>Reads tokens that the model drew. A token that is a marker of the format counts as one, the same
-        /// letters in other tokens do not; other control tokens are nothing. Behind inlay_chat_parser_finish nothing is
-        /// read.</summary>
+        /// letters in other tokens do not; other control tokens are nothing.</summary>
         /// <param name="parser">The parser.</param>
         /// <param name="tokens">Token ids.</param>
         /// <param name="n_tokens">Their number; 0 reads nothing. [tokens]</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: exclusive(parser). Blocks: no. Ownership: Nothing is kept. On error: Nothing was read.
-        /// OUT_OF_MEMORY: the parser is unspecified and can only be freed. Errors: INVALID_STATE. Since: 1.3.</remarks>
+        /// INVALID_STATE: inlay_chat_parser_finish was called. OUT_OF_MEMORY: the parser is unspecified and can only be
+        /// freed. Errors: INVALID_STATE. Since: 1.3.</remarks>
         public Status inlay_chat_parser_append(IntPtr parser, int* tokens, UIntPtr n_tokens, inlay_error* err)
         {
             if (_inlay_chat_parser_append == null) return Older.Refuse("inlay_chat_parser_append", "1.3", err);
@@ -3073,7 +3074,8 @@ namespace Inlay.Raw
         /// <param name="text_len">Its length, or SIZE_MAX if a zero ends it. [bytes]</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: exclusive(parser). Blocks: no. Ownership: Nothing is kept. On error: Nothing was read.
-        /// OUT_OF_MEMORY: the parser is unspecified and can only be freed. Errors: INVALID_STATE. Since: 1.3.</remarks>
+        /// INVALID_STATE: inlay_chat_parser_finish was called. OUT_OF_MEMORY: the parser is unspecified and can only be
+        /// freed. Errors: INVALID_STATE. Since: 1.3.</remarks>
         public Status inlay_chat_parser_append_text(IntPtr parser, byte* text, UIntPtr text_len, inlay_error* err)
         {
             if (_inlay_chat_parser_append_text == null) return Older.Refuse("inlay_chat_parser_append_text", "1.3", err);

@@ -1219,7 +1219,7 @@ const (
 	ConstraintFlagCompact ConstraintFlags = 1
 	// Strings that are values may have any escape, such as \u00e9. Else short ones, where JSON needs them.
 	ConstraintFlagEscapes ConstraintFlags = 2
-	// JSON_SCHEMA: keywords that are not supported are dropped and remarked, not refused.
+	// JSON_SCHEMA and MESSAGE: keywords that are not supported are dropped and remarked, not refused.
 	ConstraintFlagLenient ConstraintFlags = 4
 )
 
@@ -3307,8 +3307,7 @@ func ChatParserFree(parser *ChatParser) {
 }
 
 // ChatParserAppend is inlay_chat_parser_append. Reads tokens that the model drew. A token that is a marker of the
-// format counts as one, the same letters in other tokens do not; other control tokens are nothing. Behind
-// inlay_chat_parser_finish nothing is read.
+// format counts as one, the same letters in other tokens do not; other control tokens are nothing.
 //
 //   - parser: The parser.
 //   - tokens: Token ids.
@@ -3316,7 +3315,8 @@ func ChatParserFree(parser *ChatParser) {
 //   - Thread: exclusive(parser).
 //   - Blocks: no.
 //   - Ownership: Nothing is kept.
-//   - On error: Nothing was read. OUT_OF_MEMORY: the parser is unspecified and can only be freed.
+//   - On error: Nothing was read. INVALID_STATE: inlay_chat_parser_finish was called. OUT_OF_MEMORY: the parser is
+//     unspecified and can only be freed.
 //   - Errors: INVALID_STATE.
 //   - Since: 1.3.
 func ChatParserAppend(parser *ChatParser, tokens *int32, nTokens uintptr, err *Error) Status {
@@ -3332,7 +3332,8 @@ func ChatParserAppend(parser *ChatParser, tokens *int32, nTokens uintptr, err *E
 //   - Thread: exclusive(parser).
 //   - Blocks: no.
 //   - Ownership: Nothing is kept.
-//   - On error: Nothing was read. OUT_OF_MEMORY: the parser is unspecified and can only be freed.
+//   - On error: Nothing was read. INVALID_STATE: inlay_chat_parser_finish was called. OUT_OF_MEMORY: the parser is
+//     unspecified and can only be freed.
 //   - Errors: INVALID_STATE.
 //   - Since: 1.3.
 func ChatParserAppendText(parser *ChatParser, text *byte, textLen uintptr, err *Error) Status {

@@ -242,7 +242,7 @@ impl MessageParser {
             // SAFETY: the buffer has room for `cap` bytes, and the parser is used here alone.
             unsafe { read(self.parser, buf.cast(), cap, needed, err) }
         })?;
-        let info = self.info()?;
+        let info = self.read_info()?;
         let has = |flag| info.flags & flag != 0;
         Ok(ParsedMessage {
             json,
@@ -267,10 +267,10 @@ impl MessageParser {
     /// # Errors
     /// Only those that any call may fail with: see [`Error`](crate::Error).
     pub fn is_finished(&self) -> Result<bool> {
-        Ok(self.info()?.flags & raw::INLAY_CHAT_PARSER_INFO_FINISHED != 0)
+        Ok(self.read_info()?.flags & raw::INLAY_CHAT_PARSER_INFO_FINISHED != 0)
     }
 
-    fn info(&self) -> Result<raw::inlay_chat_parser_info> {
+    fn read_info(&self) -> Result<raw::inlay_chat_parser_info> {
         let mut info = raw::inlay_chat_parser_info::default();
         // SAFETY: the struct is ours and says its size.
         call(|err| unsafe { (self.functions().inlay_chat_parser_get_info)(self.parser, &mut info, err) })?;

@@ -385,7 +385,7 @@ pub type inlay_constraint_flags = u32;
 pub const INLAY_CONSTRAINT_FLAG_COMPACT: inlay_constraint_flags = 1;
 /// Strings that are values may have any escape, such as \u00e9. Else short ones, where JSON needs them.
 pub const INLAY_CONSTRAINT_FLAG_ESCAPES: inlay_constraint_flags = 2;
-/// JSON_SCHEMA: keywords that are not supported are dropped and remarked, not refused.
+/// JSON_SCHEMA and MESSAGE: keywords that are not supported are dropped and remarked, not refused.
 pub const INLAY_CONSTRAINT_FLAG_LENIENT: inlay_constraint_flags = 4;
 
 /// Where a session's text stands under its constraint.
@@ -2716,13 +2716,13 @@ pub struct Functions {
     /// - `parser`: The parser. (may be null)
     pub inlay_chat_parser_free: unsafe extern "C" fn(parser: *mut inlay_chat_parser),
     /// Reads tokens that the model drew. A token that is a marker of the format counts as one, the same letters in
-    /// other tokens do not; other control tokens are nothing. Behind
-    /// [`inlay_chat_parser_finish`](Functions::inlay_chat_parser_finish) nothing is read.
+    /// other tokens do not; other control tokens are nothing.
     ///
     /// - Thread: exclusive(parser).
     /// - Blocks: no.
     /// - Ownership: Nothing is kept.
-    /// - On error: Nothing was read. OUT_OF_MEMORY: the parser is unspecified and can only be freed.
+    /// - On error: Nothing was read. INVALID_STATE: [`inlay_chat_parser_finish`](Functions::inlay_chat_parser_finish)
+    ///   was called. OUT_OF_MEMORY: the parser is unspecified and can only be freed.
     /// - Errors: INVALID_STATE.
     /// - Since: 1.3.
     ///
@@ -2737,7 +2737,8 @@ pub struct Functions {
     /// - Thread: exclusive(parser).
     /// - Blocks: no.
     /// - Ownership: Nothing is kept.
-    /// - On error: Nothing was read. OUT_OF_MEMORY: the parser is unspecified and can only be freed.
+    /// - On error: Nothing was read. INVALID_STATE: [`inlay_chat_parser_finish`](Functions::inlay_chat_parser_finish)
+    ///   was called. OUT_OF_MEMORY: the parser is unspecified and can only be freed.
     /// - Errors: INVALID_STATE.
     /// - Since: 1.3.
     ///
