@@ -450,6 +450,10 @@ const (
 	ConstraintRegex = raw.ConstraintRegex
 	// One of some texts.
 	ConstraintChoices = raw.ConstraintChoices
+	// A message with calls of tools, as the model's format writes them, or content by a schema; reasoning before is
+	// free. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools", "tool_choice",
+	// "parallel_tool_calls", "response_format"}, all as OpenAI's protocol has them.
+	ConstraintMessage = raw.ConstraintMessage
 )
 
 // How constraints write JSON; they change nothing for other kinds.
@@ -461,7 +465,7 @@ const (
 	ConstraintFlagCompact = raw.ConstraintFlagCompact
 	// Strings that are values may have any escape, such as \u00e9. Else short ones, where JSON needs them.
 	ConstraintFlagEscapes = raw.ConstraintFlagEscapes
-	// JSON_SCHEMA: keywords that are not supported are dropped and remarked, not refused.
+	// JSON_SCHEMA and MESSAGE: keywords that are not supported are dropped and remarked, not refused.
 	ConstraintFlagLenient = raw.ConstraintFlagLenient
 )
 
@@ -478,4 +482,56 @@ const (
 	ConstraintStateComplete = raw.ConstraintStateComplete
 	// It is none that the constraint allows, and none could become of it.
 	ConstraintStateDead = raw.ConstraintStateDead
+)
+
+// What a part of a message is.
+type ChatDeltaKind = raw.ChatDeltaKind
+
+// Values of ChatDeltaKind.
+const (
+	// Text that the model wrote for itself.
+	ChatDeltaReasoning = raw.ChatDeltaReasoning
+	// Text of the answer.
+	ChatDeltaContent = raw.ChatDeltaContent
+	// A call of a tool begins; the text is the tool's name.
+	ChatDeltaCallBegin = raw.ChatDeltaCallBegin
+	// The call's id, directly behind CALL_BEGIN. Where the model wrote none before, it is made: 9 letters and digits.
+	ChatDeltaCallID = raw.ChatDeltaCallID
+	// Of the call's arguments, which all parts together are: a JSON object, as far as the model keeps to its format.
+	ChatDeltaArguments = raw.ChatDeltaArguments
+	// The call ends. Calls do not overlap. The text is empty.
+	ChatDeltaCallEnd = raw.ChatDeltaCallEnd
+)
+
+// What is to be known of a part of a message.
+type ChatDeltaFlags = raw.ChatDeltaFlags
+
+// Values of ChatDeltaFlags.
+const (
+	// With CALL_END: the arguments are one JSON value. Without it the call was cut, or went on as the format does not
+	// have it.
+	ChatDeltaFlagWhole = raw.ChatDeltaFlagWhole
+)
+
+// How a parser reads.
+type ChatParserFlags = raw.ChatParserFlags
+
+// Values of ChatParserFlags.
+const (
+	// Letters of markers count, also those that the vocabulary has as tokens: for text in which control tokens are
+	// written out. Without it such letters are text, so that a model can speak of them.
+	ChatParserWrittenMarkers = raw.ChatParserWrittenMarkers
+)
+
+// Where a parser is.
+type ChatParserInfoFlags = raw.ChatParserInfoFlags
+
+// Values of ChatParserInfoFlags.
+const (
+	// inlay_chat_parser_finish was called.
+	ChatParserInfoFinished = raw.ChatParserInfoFinished
+	// With FINISHED: neither reasoning nor a call is open. A message that was cut need not be.
+	ChatParserInfoComplete = raw.ChatParserInfoComplete
+	// Some text was not as the format says. It is content.
+	ChatParserInfoMalformed = raw.ChatParserInfoMalformed
 )

@@ -9,7 +9,7 @@ import (
 	"inlay.dev/inlay/raw"
 )
 
-// ConstraintOptions say which texts a constraint allows. One of JSONSchema, AnyJSON, GBNF, Regex and Choices is given.
+// ConstraintOptions say which texts a constraint allows. One of JSONSchema, AnyJSON, GBNF, Regex, Choices and Message is given.
 type ConstraintOptions struct {
 	// JSONSchema allows JSON of this schema: Draft 2020-12, and what draft-04 to draft-07 spell otherwise. A keyword that is not
 	// supported is refused by its name and place.
@@ -22,6 +22,11 @@ type ConstraintOptions struct {
 	Regex string
 	// Choices allow one of some texts, at most 65536, none of them empty.
 	Choices []string
+	// Message allows messages with calls of tools as the model's format writes them, or with content by a schema; reasoning before is
+	// free. It is JSON: tools, tool_choice, parallel_tool_calls and response_format, all as OpenAI's protocol has them.
+	Message string
+	// Prompt belongs to Message: the prompt, or its last tokens, which say whether reasoning is open.
+	Prompt []int32
 	// Flags say how JSON is written, and change nothing for other constraints.
 	Flags ConstraintFlags
 }
@@ -78,10 +83,10 @@ func (e *Engine) NewConstraint(options ConstraintOptions) (*Constraint, error) {
 func (o *ConstraintOptions) inC(op string, memory *memoryInC) (params raw.ConstraintParams, err error) {
 	params = raw.ConstraintParams{StructSize: uint32(unsafe.Sizeof(raw.ConstraintParams{})), Flags: o.Flags}
 	given := 0
-	for _, text := range [3]struct {
+	for _, text := range [4]struct {
 		kind ConstraintKind
 		text string
-	}{{ConstraintJsonSchema, o.JSONSchema}, {ConstraintGbnf, o.GBNF}, {ConstraintRegex, o.Regex}} {
+	}{{ConstraintJsonSchema, o.JSONSchema}, {ConstraintGbnf, o.GBNF}, {ConstraintRegex, o.Regex}, {ConstraintMessage, o.Message}} {
 		if text.text != "" {
 			params.Kind = text.kind
 			params.Text, params.TextLen = textInC(text.text, memory)
@@ -97,8 +102,11 @@ func (o *ConstraintOptions) inC(op string, memory *memoryInC) (params raw.Constr
 		memory.keep(unsafe.Pointer(params.Choices))
 		given++
 	}
+	if len(o.Prompt) > 0 {
+		params.Prompt, params.NPrompt = tokensInC(o.Prompt, memory), uintptr(len(o.Prompt))
+	}
 	if given != 1 {
-		err = fail(op, StatusInvalidArgument, "the constraint has %d of JSONSchema, AnyJSON, GBNF, Regex and Choices, expected one", given)
+		err = fail(op, StatusInvalidArgument, "the constraint has %d of JSONSchema, AnyJSON, GBNF, Regex, Choices and Message, expected one", given)
 	}
 	return params, err
 }

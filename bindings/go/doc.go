@@ -43,6 +43,11 @@
 // A Constraint, made by Engine.NewConstraint, says which texts may be written: JSON of a schema, what a grammar or a regular expression
 // allows, or one of some choices. It is a field of SessionOptions, and so of a Request, too; Session.SetConstraint changes it.
 //
+// # Messages
+//
+// A MessageParser, made by Engine.NewMessageParser, takes what a model writes apart while it is drawn: reasoning, content and calls of
+// tools. ConstraintOptions.Message makes a model call them as their schemas have it.
+//
 // # Errors
 //
 // Errors of the library are of type *Error and match their status:

@@ -107,7 +107,19 @@ var runNames = fieldNames{"flags": "Flags", "budget_us": "Budget", "max_step_us"
 
 var threadNames = fieldNames{"busy_us": "Busy", "period_us": "Period", "max_step_us": "MaxStep"}
 
-var constraintNames = fieldNames{"flags": "Flags", "choices": "Choices", "n_choices": "len(Choices)"}
+var constraintNames = fieldNames{"flags": "Flags", "choices": "Choices", "n_choices": "len(Choices)", "prompt": "Prompt", "n_prompt": "len(Prompt)"}
+
+var messageNames = fieldNames{
+	"flags":         "Flags",
+	"format":        "Format",
+	"format_len":    "len(Format)",
+	"chat_template": "ChatTemplate",
+	"template_len":  "len(ChatTemplate)",
+	"tools":         "Tools",
+	"tools_len":     "len(Tools)",
+	"prompt":        "Prompt",
+	"n_prompt":      "len(Prompt)",
+}
 
 // namesOf are those of each call that takes anything of which a message can say that it is wrong, by its name in errors.
 var namesOf = map[string]fieldNames{
@@ -135,6 +147,9 @@ var namesOf = map[string]fieldNames{
 	"run":             runNames,
 	"set thread":      threadNames,
 	"new constraint":  constraintNames,
+
+	"new message parser": messageNames,
+	"chat format":        messageNames,
 }
 
 // with has the others' names, too; its own go first.

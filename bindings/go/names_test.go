@@ -79,7 +79,8 @@ func TestEveryFieldHasAName(t *testing.T) {
 		"inlay_run_params":     {"run", RunOptions{}, ""},
 		"inlay_thread_params":  {"set thread", ThreadOptions{}, ""},
 
-		"inlay_constraint_params": {"new constraint", ConstraintOptions{}, ""},
+		"inlay_constraint_params":  {"new constraint", ConstraintOptions{}, ""},
+		"inlay_chat_parser_params": {"new message parser", MessageOptions{}, ""},
 	}
 	n := 0
 	for structName, fields := range fieldsOfC(t) {
@@ -267,8 +268,8 @@ func TestMessagesNameGo(t *testing.T) {
 		"len(Choices) is 0":           ofConstraint(ConstraintOptions{Choices: []string{}}),
 		"len(Choices) is 65537":       ofConstraint(ConstraintOptions{Choices: make([]string, 65537)}),
 		"choice 1 is empty":           ofConstraint(ConstraintOptions{Choices: []string{"x", ""}}),
-		"the constraint has 0 of JSONSchema, AnyJSON, GBNF, Regex and Choices": ofConstraint(ConstraintOptions{}),
-		"the constraint has 3 of JSONSchema, AnyJSON, GBNF, Regex and Choices": ofConstraint(
+		"the constraint has 0 of JSONSchema, AnyJSON, GBNF, Regex, Choices and Message": ofConstraint(ConstraintOptions{}),
+		"the constraint has 3 of JSONSchema, AnyJSON, GBNF, Regex, Choices and Message": ofConstraint(
 			ConstraintOptions{GBNF: "root ::= \"x\"", Regex: "x", Choices: []string{"x"}}),
 	} {
 		e := wantStatus(t, call(), StatusInvalidArgument)

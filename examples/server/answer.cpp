@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <ctime>
+#include <utility>
 
 namespace inlay::server {
 
 namespace {
-
-const char* reason_text(inlay_finish_reason reason) {
-  return reason == INLAY_FINISH_MAX_TOKENS || reason == INLAY_FINISH_CONTEXT_FULL ? "length" : "stop";
-}
 
 Json usage_of(const inlay_request_event& end) {
   Json usage = {{"prompt_tokens", end.n_prompt}, {"completion_tokens", end.n_drawn}, {"total_tokens", end.n_prompt + end.n_drawn}};
@@ -23,6 +20,44 @@ Json bytes_of(const std::string& text) {
   Json out = Json::array();
   for (const char c : text) out.push_back(static_cast<unsigned char>(c));
   return out;
+}
+
+// What the deltas come to.
+Json message_of(const std::vector<MessageDelta>& deltas) {
+  std::string content, reasoning;
+  Json calls = Json::array();
+  for (const MessageDelta& delta : deltas) {
+    if (delta.kind == INLAY_CHAT_DELTA_REASONING) reasoning += delta.text;
+    if (delta.kind == INLAY_CHAT_DELTA_CONTENT) content += delta.text;
+    if (delta.kind == INLAY_CHAT_DELTA_CALL_BEGIN)
+      calls.push_back(Json{{"id", ""}, {"type", "function"}, {"function", {{"name", delta.text}, {"arguments", ""}}}});
+    if (delta.kind == INLAY_CHAT_DELTA_CALL_ID) calls.back()["id"] = delta.text;
+    if (delta.kind == INLAY_CHAT_DELTA_ARGUMENTS) calls.back()["function"]["arguments"].get_ref<std::string&>() += delta.text;
+  }
+  Json out = {{"role", "assistant"}, {"content", content.empty() && !calls.empty() ? Json() : Json(content)}, {"refusal", nullptr}};
+  if (!reasoning.empty()) out["reasoning_content"] = reasoning;
+  if (!calls.empty()) out["tool_calls"] = calls;
+  return out;
+}
+
+// The delta of a stream's event; null: none, since it comes with the next one.
+Json delta_of(const MessageDelta& delta, const MessageDelta* before) {
+  switch (delta.kind) {
+    case INLAY_CHAT_DELTA_REASONING:
+      return {{"reasoning_content", delta.text}};
+    case INLAY_CHAT_DELTA_CONTENT:
+      return {{"content", delta.text}};
+    case INLAY_CHAT_DELTA_CALL_ID: {
+      Json call = {{"index", delta.call}, {"id", delta.text}, {"type", "function"}, {"function", {{"name", before ? before->text : ""}, {"arguments", ""}}}};
+      return Json{{"tool_calls", Json::array({call})}};
+    }
+    case INLAY_CHAT_DELTA_ARGUMENTS: {
+      Json call = {{"index", delta.call}, {"function", {{"arguments", delta.text}}}};
+      return Json{{"tool_calls", Json::array({call})}};
+    }
+    default:
+      return nullptr;
+  }
 }
 
 }  // namespace
@@ -53,6 +88,11 @@ Answer::Answer(const Model& model, const AnswerForm& form, uint64_t key) : model
 }
 
 Json Answer::object(const char* kind) const { return {{"id", id_}, {"object", kind}, {"created", created_}, {"model", model_.name}}; }
+
+const char* Answer::reason_text(inlay_finish_reason reason, bool has_calls) const {
+  if (reason == INLAY_FINISH_MAX_TOKENS || reason == INLAY_FINISH_CONTEXT_FULL) return "length";
+  return has_calls ? "tool_calls" : "stop";
+}
 
 Json Answer::choice() const {
   Json out = {{"index", 0}};
@@ -86,13 +126,15 @@ Json Answer::logprobs(const Piece& piece) const {
 
 std::string Answer::whole(const Piece& piece, const inlay_request_event& end) const {
   Json out = object(form_.is_chat ? "chat.completion" : "text_completion"), own = choice();
+  bool has_calls = false;
   if (form_.is_chat) {
-    own["message"] = Json{{"role", "assistant"}, {"content", piece.text}, {"refusal", nullptr}};
+    own["message"] = form_.has_parts ? message_of(piece.deltas) : Json{{"role", "assistant"}, {"content", piece.text}, {"refusal", nullptr}};
+    has_calls = own["message"].contains("tool_calls");
   } else {
     own["text"] = piece.text;
   }
   own["logprobs"] = logprobs(piece);
-  own["finish_reason"] = reason_text(end.finish_reason);
+  own["finish_reason"] = reason_text(end.finish_reason, has_calls);
   out["choices"] = Json::array({own});
   out["usage"] = usage_of(end);
   return json_text(out);
@@ -114,8 +156,26 @@ std::string Answer::beginning() const {
   return event(std::move(own));
 }
 
-std::string Answer::piece(const Piece& piece) const {
+std::string Answer::part(Json delta, Json own_logprobs) const {
+  Json own = choice();
+  own["delta"] = std::move(delta);
+  own["logprobs"] = std::move(own_logprobs);
+  return event(std::move(own));
+}
+
+std::string Answer::piece(const Piece& piece) {
   if (piece.is_empty()) return "";
+  if (form_.has_parts) {
+    std::string out;
+    Json own_logprobs = logprobs(piece);
+    const MessageDelta* before = nullptr;
+    for (const MessageDelta& delta : piece.deltas) {
+      has_calls_ = has_calls_ || delta.kind == INLAY_CHAT_DELTA_CALL_BEGIN;
+      if (Json own = delta_of(delta, before); !own.is_null()) out += part(std::move(own), std::exchange(own_logprobs, nullptr));
+      before = &delta;
+    }
+    return out.empty() && !piece.tokens.empty() ? part(Json::object(), std::move(own_logprobs)) : out;
+  }
   Json own = choice();
   if (form_.is_chat) {
     own["delta"] = Json{{"content", piece.text}};
@@ -134,7 +194,7 @@ std::string Answer::ending(const inlay_request_event& end) const {
     own["text"] = "";
   }
   own["logprobs"] = nullptr;  // before the reason, as in the others
-  own["finish_reason"] = reason_text(end.finish_reason);
+  own["finish_reason"] = reason_text(end.finish_reason, has_calls_);
   std::string out = event(std::move(own));
   if (form_.include_usage) {
     Json last = object(form_.is_chat ? "chat.completion.chunk" : "text_completion");

@@ -13,8 +13,9 @@ namespace inlay::server {
 // What was drawn since it was last written.
 struct Piece {
   std::string text;
+  std::vector<MessageDelta> deltas;         // of a chat whose answer has parts, in place of the text
   std::vector<inlay_token_logprob> tokens;  // empty unless their probabilities are wanted
-  bool is_empty() const { return text.empty() && tokens.empty(); }
+  bool is_empty() const { return text.empty() && deltas.empty() && tokens.empty(); }
 };
 
 class Answer {
@@ -24,7 +25,7 @@ class Answer {
   std::string whole(const Piece& piece, const inlay_request_event& end) const;
   // Events of a stream.
   std::string beginning() const;
-  std::string piece(const Piece& piece) const;
+  std::string piece(const Piece& piece);
   std::string ending(const inlay_request_event& end) const;
   static std::string failure(const Refusal& refusal);
 
@@ -34,11 +35,14 @@ class Answer {
   Json choice() const;
   Json logprobs(const Piece& piece) const;
   std::string token_text(int32_t token) const;
+  std::string part(Json delta, Json logprobs) const;
+  const char* reason_text(inlay_finish_reason reason, bool has_calls) const;
 
   const Model& model_;
   AnswerForm form_;
   std::string id_;
   int64_t created_;
+  bool has_calls_ = false;  // a stream
 };
 
 // The refusal that an end stands for, with the text of its event; false: it is none.

@@ -5,6 +5,7 @@
 
 #include "examples/server/field_reader.h"
 #include "examples/server/messages.h"
+#include "examples/server/tools.h"
 
 namespace inlay::server {
 
@@ -87,41 +88,19 @@ void read_form(FieldReader& fields, AnswerForm& form) {
   if (const std::optional<Refusal> refusal = own.end()) fields.refuse(*refusal);
 }
 
-// `strict` and not change nothing: the answer is of the schema in any case.
-void read_response_format(FieldReader& fields, std::string& schema) {
-  const Json* format = fields.take("response_format");
-  if (!format) return;
-  if (!format->is_object()) return fields.refuse("response_format", "is no object");
-  FieldReader own(*format, "response_format.");
-  std::string type = "text";
-  own.text("type", type);
-  if (type == "json_object") schema = R"({"type": "object"})";
-  if (type == "json_schema") {
-    const Json* given = own.take("json_schema");
-    if (!given || !given->is_object() || !given->contains("schema")) return fields.refuse("response_format.json_schema", "has no schema");
-    FieldReader inner(*given, "response_format.json_schema.");
-    inner.ignore({"name", "description", "strict"});
-    schema = json_text(*inner.take("schema"));
-    if (const std::optional<Refusal> refusal = inner.end()) return fields.refuse(*refusal);
-  } else if (type != "text" && type != "json_object") {
-    return fields.refuse("response_format.type", "is none of text, json_object and json_schema", "unsupported");
-  }
-  if (const std::optional<Refusal> refusal = own.end()) fields.refuse(*refusal);
-}
-
-void read_chat_fields(FieldReader& fields, GenerateBody& body) {
-  read_messages(fields, body.conversation);
+void read_chat_fields(FieldReader& fields, const Model& model, GenerateBody& body) {
+  Json conversation;
+  read_messages(fields, model, conversation);
+  read_tools(fields, model, conversation, body);
+  body.conversation = json_text(conversation);
   fields.truth("logprobs", body.form.logprobs);
   fields.only("top_logprobs", 0);
   int64_t all = 0;
   fields.integer("max_completion_tokens", 1, INT32_MAX, all);
   if (all > 0 && body.max_tokens > 0) fields.refuse("max_tokens", "cannot be set beside max_completion_tokens");
   if (all > 0) body.max_tokens = all;
-  read_response_format(fields, body.schema);
-  fields.only("tools", Json::array());
-  fields.only("tool_choice", "none");
   fields.only("modalities", Json::array({"text"}));
-  fields.none({"functions", "function_call", "parallel_tool_calls", "audio", "prediction", "reasoning_effort", "verbosity", "web_search_options"});
+  fields.none({"functions", "function_call", "audio", "prediction", "reasoning_effort", "verbosity", "web_search_options"});
 }
 
 bool is_tokens(const Json& value) {
@@ -220,7 +199,7 @@ std::optional<Refusal> read_generate_body(std::string_view json, const Model& mo
   fields.only("store", false);
   ignore_common(fields);
   if (body.form.is_chat) {
-    read_chat_fields(fields, body);
+    read_chat_fields(fields, model, body);
   } else {
     read_completion_fields(fields, model, body);
   }
@@ -235,54 +214,90 @@ struct ConstraintFree {
 };
 using ConstraintPtr = std::unique_ptr<inlay_constraint, ConstraintFree>;
 
-std::optional<Refusal> compile(const std::string& schema, const Model& model, ConstraintPtr& out) {
-  if (schema.empty()) return std::nullopt;
+// A demand names where it is wrong as the body's fields have it.
+std::optional<Refusal> compile(const GenerateBody& body, const std::vector<int32_t>& prompt, const Model& model, ConstraintPtr& out) {
+  if (body.demand.empty()) return std::nullopt;
   inlay_constraint_params params = sized<inlay_constraint_params>();
-  params.text = schema.data();
-  params.text_len = schema.size();
+  params.kind = INLAY_CONSTRAINT_MESSAGE;
+  params.text = body.demand.data();
+  params.text_len = body.demand.size();
+  params.prompt = prompt.data();
+  params.n_prompt = prompt.size();
   inlay_constraint* made = nullptr;
   inlay_error error;
   const inlay_status status = inlay_constraint_create(model.engine, &params, &made, &error);
   out.reset(made);
   if (status == INLAY_OK) return std::nullopt;
   Refusal refusal = refusal_of(error);
-  refusal.param = "response_format";
-  refusal.message = "response_format: " + refusal.message;
+  refusal.param = "tools";
+  for (const char* field : {"response_format", "tool_choice"})
+    if (refusal.message.find(field) != std::string::npos) refusal.param = field;
   return refusal;
+}
+
+std::optional<Refusal> tokenize(const GenerateBody& body, const Model& model, std::vector<int32_t>& out) {
+  inlay_chat_params params = sized<inlay_chat_params>();
+  params.flags = INLAY_CHAT_ADD_GENERATION_PROMPT;
+  inlay_error error;
+  size_t n = body.conversation.size() + 64;
+  for (int i = 0; i < 2; ++i) {
+    out.resize(n);
+    const inlay_status status =
+        inlay_chat_tokenize(model.engine, body.conversation.data(), body.conversation.size(), &params, out.data(), out.size(), &n, &error);
+    if (status == INLAY_OK) return out.resize(n), std::nullopt;
+    if (status != INLAY_BUFFER_TOO_SMALL) break;
+  }
+  return refusal_of(error);
+}
+
+std::optional<Refusal> make_reader(const GenerateBody& body, const std::vector<int32_t>& prompt, const Model& model, std::shared_ptr<MessageReader>& out) {
+  inlay_chat_parser_params params = sized<inlay_chat_parser_params>();
+  params.tools = body.tools.data();
+  params.tools_len = body.tools.size();
+  params.prompt = prompt.data();
+  params.n_prompt = prompt.size();
+  inlay_chat_parser* parser = nullptr;
+  inlay_error error;
+  if (inlay_chat_parser_create(model.engine, &params, &parser, &error) != INLAY_OK) return refusal_of(error);
+  out = std::make_shared<MessageReader>(parser, body.stops);
+  return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<Refusal> submit(const GenerateBody& body, const Model& model, uint64_t user, uint64_t& request_id) {
+std::optional<Refusal> submit(const GenerateBody& body, const Model& model, uint64_t user, SubmittedRequest& out) {
   inlay_sampler_params sampler = body.sampler;
   sampler.bias = body.biases.data();
   sampler.n_bias = body.biases.size();
-  std::vector<inlay_text> stops;
-  for (const std::string& stop : body.stops) stops.push_back({stop.data(), stop.size()});
   inlay_session_params session = sized<inlay_session_params>();
   session.sampler = &sampler;
   session.max_tokens = static_cast<int32_t>(body.max_tokens);
+  std::vector<int32_t> prompt = body.tokens;
+  if (body.form.is_chat)
+    if (const std::optional<Refusal> refusal = tokenize(body, model, prompt)) return refusal;
+  const bool has_parts = body.form.is_chat && (model.has_calls || model.has_reasoning);
+  if (has_parts)
+    if (const std::optional<Refusal> refusal = make_reader(body, prompt, model, out.reader)) return refusal;
+  std::vector<inlay_text> stops;  // of answers with parts their reader looks for them, in the content alone
+  for (const std::string& stop : body.stops) stops.push_back({stop.data(), stop.size()});
   session.stops = stops.data();
-  session.n_stops = stops.size();
+  session.n_stops = has_parts ? 0 : stops.size();
   ConstraintPtr constraint;
-  if (const std::optional<Refusal> refusal = compile(body.schema, model, constraint)) return refusal;
+  if (const std::optional<Refusal> refusal = compile(body, prompt, model, constraint)) return refusal;
   session.constraint = constraint.get();
   inlay_request request = sized<inlay_request>();
   request.session = &session;
   request.timeout_us = model.timeout_us;
   request.user = user;
-  if (body.form.is_chat) {
-    request.conversation = body.conversation.data();
-    request.conversation_len = body.conversation.size();
-  } else if (!body.tokens.empty()) {
-    request.tokens = body.tokens.data();
-    request.n_tokens = body.tokens.size();
+  if (!prompt.empty()) {
+    request.tokens = prompt.data();
+    request.n_tokens = prompt.size();
   } else {
     request.text = body.text.data();
     request.text_len = body.text.size();
   }
   inlay_error error;
-  if (inlay_submit(model.queue, &request, &request_id, &error) == INLAY_OK) return std::nullopt;
+  if (inlay_submit(model.queue, &request, &out.id, &error) == INLAY_OK) return std::nullopt;
   return refusal_of(error);
 }
 

@@ -58,6 +58,19 @@ int load(const Options& options, Loaded& loaded) {
   return 0;
 }
 
+// A model without a tokenizer has no format.
+void describe_format(Model& model) {
+  char text[4096];
+  size_t n = 0;
+  if (inlay_chat_get_format(model.engine, nullptr, text, sizeof text, &n, nullptr) != INLAY_OK) return;
+  const Json format = Json::parse(std::string_view(text, n), nullptr, false);
+  if (format.is_discarded()) return;
+  model.chat_format = format.value("name", "");
+  model.has_reasoning = format.value("reasoning", false);
+  model.has_calls = format.value("calls", false);
+  model.takes_text = format.value("arguments", "") == "text";
+}
+
 int describe(const Options& options, const Loaded& loaded, Model& model) {
   model.engine = loaded.engine;
   model.queue = loaded.queue;
@@ -69,6 +82,7 @@ int describe(const Options& options, const Loaded& loaded, Model& model) {
   model.info = sized<inlay_engine_info>();
   inlay_error error;
   if (inlay_engine_get_info(loaded.engine, &model.info, &error) != INLAY_OK) return fail(options.model, error);
+  describe_format(model);
   return 0;
 }
 

@@ -25,6 +25,10 @@ struct Model {
   int32_t max_tokens = 0;   // of an answer, where the client says nothing; 0: as many as the context has room for
   uint64_t timeout_us = 0;  // of an answer; 0: none
   inlay_pooling pooling = INLAY_POOLING_DEFAULT;
+  // What its chat template writes.
+  std::string chat_format;
+  bool has_reasoning = false, has_calls = false;
+  bool takes_text = false;  // the arguments of earlier calls as text
 };
 
 }  // namespace inlay::server

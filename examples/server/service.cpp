@@ -19,6 +19,15 @@ constexpr size_t kPollEvents = 256, kPollTokens = 4096, kPollBytes = 64 << 10;
 // To a client that has left, or to the last ones.
 Refusal closing() { return {503, "the server is closing", "", "closing"}; }
 
+// Texts of one kind that follow each other are one.
+void add_delta(std::vector<MessageDelta>& deltas, MessageDelta delta) {
+  const bool is_text = delta.kind == INLAY_CHAT_DELTA_REASONING || delta.kind == INLAY_CHAT_DELTA_CONTENT || delta.kind == INLAY_CHAT_DELTA_ARGUMENTS;
+  if (is_text && !deltas.empty() && deltas.back().kind == delta.kind && deltas.back().call == delta.call)
+    deltas.back().text += delta.text;
+  else
+    deltas.push_back(std::move(delta));
+}
+
 // A job of a worker ends with a result, whatever happens in it.
 template <class Result, class Call>
 Result guarded(const Call& call) {
@@ -104,10 +113,14 @@ void Service::submitted(uint64_t key, const Submitted& result) {
     return http_->refuse(*connection, *result.refusal);
   }
   ++metrics_.n_requests;
-  work.request = result.request;
+  work.request = result.request.id;
+  work.reader = result.request.reader;
   work.form = result.form;
-  work.answer.emplace(model_, result.form, key);
+  work.form.has_parts = work.reader != nullptr;
+  work.answer.emplace(model_, work.form, key);
   if (!work.form.logprobs) work.piece.tokens.clear();
+  read_parts(work, work.unread.data(), work.unread.size());
+  work.unread.clear();
   if (work.connection == 0) cancel(work);
   write(key);
 }
@@ -155,7 +168,23 @@ void Service::take_event(const inlay_request_event& event, const char* text, con
     std::copy_if(tokens, tokens + event.n_tokens, std::back_inserter(work.piece.tokens),
                  [&](const inlay_token_logprob& token) { return !ends_generation(model_, token.token); });
   if (ends) work.end = event;
+  if (work.answer)
+    read_parts(work, tokens, static_cast<size_t>(event.n_tokens));
+  else
+    work.unread.insert(work.unread.end(), tokens, tokens + event.n_tokens);
   touched_.push_back(event.user);
+}
+
+// A stop text in the content ends the request, which is cancelled: that is no failure then.
+void Service::read_parts(Work& work, const inlay_token_logprob* tokens, size_t n) {
+  if (!work.reader) return;
+  work.piece.text.clear();
+  work.reader->read(tokens, n);
+  if (work.end) work.reader->finish();
+  for (MessageDelta& delta : work.reader->take()) add_delta(work.piece.deltas, std::move(delta));
+  if (!work.reader->has_stopped()) return;
+  if (!work.end) return cancel(work);
+  if (work.end->finish_reason != INLAY_FINISH_ERROR) work.end->finish_reason = INLAY_FINISH_STOP_STRING;
 }
 
 // Writes what there is of an answer, as far as its client takes it.

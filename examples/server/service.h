@@ -45,6 +45,8 @@ class Service : public HttpHandler {
     size_t n_body = 0;             // bytes, while its worker has them
     AnswerForm form;
     Piece piece;
+    std::shared_ptr<MessageReader> reader;     // of an answer that has parts
+    std::vector<inlay_token_logprob> unread;   // that came before it was known
     bool has_begun = false;  // its stream
     std::optional<inlay_request_event> end;
     std::string end_text;
@@ -52,7 +54,7 @@ class Service : public HttpHandler {
   struct Submitted {
     std::optional<Refusal> refusal;
     AnswerForm form;
-    uint64_t request = 0;
+    SubmittedRequest request;
   };
   struct Embedded {
     std::optional<Refusal> refusal;
@@ -69,6 +71,7 @@ class Service : public HttpHandler {
   void submitted(uint64_t key, const Submitted& result);
   void embedded(uint64_t key, const Embedded& result);
   void take_event(const inlay_request_event& event, const char* text, const inlay_token_logprob* tokens);
+  void read_parts(Work& work, const inlay_token_logprob* tokens, size_t n);
   void write(uint64_t key);
   void write_whole(Work& work, Connection& connection);
   void write_stream(Work& work, Connection& connection);

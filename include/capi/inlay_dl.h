@@ -94,7 +94,16 @@
   X(inlay_session_save) \
   X(inlay_session_save_to) \
   X(inlay_session_restore) \
-  X(inlay_session_restore_from)
+  X(inlay_session_restore_from) \
+  X(inlay_chat_get_format) \
+  X(inlay_chat_parser_create) \
+  X(inlay_chat_parser_free) \
+  X(inlay_chat_parser_append) \
+  X(inlay_chat_parser_append_text) \
+  X(inlay_chat_parser_finish) \
+  X(inlay_chat_parser_take) \
+  X(inlay_chat_parser_get_info) \
+  X(inlay_chat_parser_get_message)
 
 typedef struct inlay_dl {
   void* library;
@@ -218,6 +227,23 @@ typedef struct inlay_dl {
                                         inlay_session** session, inlay_error* err);
   inlay_status (*inlay_session_restore_from)(const inlay_engine* engine, const inlay_state_reader* reader,
                                              inlay_session** session, inlay_error* err);
+  inlay_status (*inlay_chat_get_format)(const inlay_engine* engine, const inlay_chat_parser_params* params, char* buf,
+                                        size_t cap, size_t* needed, inlay_error* err);
+  inlay_status (*inlay_chat_parser_create)(const inlay_engine* engine, const inlay_chat_parser_params* params,
+                                           inlay_chat_parser** parser, inlay_error* err);
+  void (*inlay_chat_parser_free)(inlay_chat_parser* parser);
+  inlay_status (*inlay_chat_parser_append)(inlay_chat_parser* parser, const int32_t* tokens, size_t n_tokens,
+                                           inlay_error* err);
+  inlay_status (*inlay_chat_parser_append_text)(inlay_chat_parser* parser, const char* text, size_t text_len,
+                                                inlay_error* err);
+  inlay_status (*inlay_chat_parser_finish)(inlay_chat_parser* parser, inlay_error* err);
+  inlay_status (*inlay_chat_parser_take)(inlay_chat_parser* parser, inlay_chat_delta* deltas, size_t cap_deltas,
+                                         size_t delta_stride, char* text, size_t cap_text, size_t* n_deltas,
+                                         inlay_error* err);
+  inlay_status (*inlay_chat_parser_get_info)(inlay_chat_parser* parser, inlay_chat_parser_info* info,
+                                             inlay_error* err);
+  inlay_status (*inlay_chat_parser_get_message)(inlay_chat_parser* parser, char* buf, size_t cap, size_t* needed,
+                                                inlay_error* err);
 } inlay_dl;
 
 #ifdef _WIN32

@@ -19,7 +19,7 @@ Status read_choices(const inlay_constraint_params& params, std::vector<std::stri
 Status read_params(const inlay_constraint_params* given, ConstraintSource& out) {
   inlay_constraint_params params;
   INLAY_TRY(read_struct(given, "params", params));
-  INLAY_TRY(check_range(params.kind, INLAY_CONSTRAINT_JSON_SCHEMA, INLAY_CONSTRAINT_CHOICES, "params.kind"));
+  INLAY_TRY(check_range(params.kind, INLAY_CONSTRAINT_JSON_SCHEMA, INLAY_CONSTRAINT_MESSAGE, "params.kind"));
   INLAY_TRY(check_flags(params.flags, INLAY_CONSTRAINT_FLAG_COMPACT | INLAY_CONSTRAINT_FLAG_ESCAPES | INLAY_CONSTRAINT_FLAG_LENIENT, "params.flags"));
   if (params.reserved != 0) return error(Code::invalid_argument, "params.reserved is not 0");
   out.kind = static_cast<ConstraintSource::Kind>(params.kind);
@@ -32,6 +32,9 @@ Status read_params(const inlay_constraint_params* given, ConstraintSource& out) 
   out.text = text;
   if ((params.kind == INLAY_CONSTRAINT_CHOICES) != (params.n_choices != 0))
     return error(Code::invalid_argument, params.n_choices == 0 ? "params.n_choices is 0" : "params.choices are of another kind of constraint");
+  INLAY_ASSIGN(const std::span<const int32_t> prompt, read_tokens(params.prompt, params.n_prompt, "params.prompt"));
+  if (!prompt.empty() && params.kind != INLAY_CONSTRAINT_MESSAGE) return error(Code::invalid_argument, "params.prompt is of another kind of constraint");
+  out.prompt.assign(prompt.begin(), prompt.end());
   return read_choices(params, out.choices);
 }
 

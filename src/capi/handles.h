@@ -82,6 +82,11 @@ struct inlay_constraint : inlay::capi::Handle<0x6e6f6373'0004> {
   std::shared_ptr<inlay::capi::Shared> shared;  // its own: it outlives the engine, also one that broke
 };
 
+struct inlay_chat_parser : inlay::capi::Handle<0x657372617070'0005> {
+  std::unique_ptr<inlay::MessageParser> parser;
+  std::shared_ptr<inlay::capi::Shared> shared;  // its own: it outlives the engine, also one that broke
+};
+
 namespace inlay::capi {
 
 template <class T>
@@ -89,7 +94,7 @@ bool is_live(const T* handle) {
   return handle && handle->tag.load(std::memory_order_relaxed) == T::kTag;
 }
 
-// A call's use of a handle. An engine and a const session serve several calls at once, another session one.
+// A call's use of a handle. An engine and a const session serve several calls at once, another session and a parser one.
 template <class T>
 class Use {
  public:
@@ -118,7 +123,7 @@ class Use {
     return {};
   }
   Status begin(T* handle, const char* name)
-    requires std::is_same_v<T, inlay_session>
+    requires(std::is_same_v<T, inlay_session> || std::is_same_v<T, inlay_chat_parser>)
   {
     INLAY_TRY(begin(static_cast<const T*>(handle), name));
     return claim(name);
@@ -131,7 +136,7 @@ class Use {
   }
   // The engine's calls are at an end where one ended so; a queue still has what is to be polled.
   void note(inlay_status status) {
-    if constexpr (std::is_same_v<T, inlay_queue> || std::is_same_v<T, inlay_constraint>) return;
+    if constexpr (!std::is_same_v<T, inlay_engine> && !std::is_same_v<T, inlay_session>) return;
     if (handle_ && (status == INLAY_INTERNAL || status == INLAY_DEVICE_LOST))
       handle_->shared->broken.store(static_cast<Code>(status), std::memory_order_relaxed);
   }

@@ -62,12 +62,18 @@ inline constexpr size_t kFirstSize<inlay_run_info> = 16;
 template <>
 inline constexpr size_t kFirstSize<inlay_thread_params> = 32;
 template <>
-inline constexpr size_t kFirstSize<inlay_constraint_params> = 48;
+inline constexpr size_t kFirstSize<inlay_constraint_params> = 64;
 template <>
 inline constexpr size_t kFirstSize<inlay_constraint_info> = 16;
 template <>
 inline constexpr size_t kFirstSize<inlay_state_writer> = 24;
 template <>
 inline constexpr size_t kFirstSize<inlay_state_reader> = 24;
+template <>
+inline constexpr size_t kFirstSize<inlay_chat_parser_params> = 72;
+template <>
+inline constexpr size_t kFirstSize<inlay_chat_delta> = 32;
+template <>
+inline constexpr size_t kFirstSize<inlay_chat_parser_info> = 16;
 
 }  // namespace inlay::capi

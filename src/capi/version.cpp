@@ -36,7 +36,10 @@ static_assert(same(ConstraintStand::none, INLAY_CONSTRAINT_STATE_NONE) && same(C
               same(ConstraintStand::complete, INLAY_CONSTRAINT_STATE_COMPLETE) && same(ConstraintStand::dead, INLAY_CONSTRAINT_STATE_DEAD));
 static_assert(same(ConstraintSource::Kind::json_schema, INLAY_CONSTRAINT_JSON_SCHEMA) && same(ConstraintSource::Kind::any_json, INLAY_CONSTRAINT_ANY_JSON) &&
               same(ConstraintSource::Kind::gbnf, INLAY_CONSTRAINT_GBNF) && same(ConstraintSource::Kind::regex, INLAY_CONSTRAINT_REGEX) &&
-              same(ConstraintSource::Kind::choices, INLAY_CONSTRAINT_CHOICES));
+              same(ConstraintSource::Kind::choices, INLAY_CONSTRAINT_CHOICES) && same(ConstraintSource::Kind::message, INLAY_CONSTRAINT_MESSAGE));
+static_assert(same(ChatDelta::Kind::reasoning, INLAY_CHAT_DELTA_REASONING) && same(ChatDelta::Kind::content, INLAY_CHAT_DELTA_CONTENT) &&
+              same(ChatDelta::Kind::call_begin, INLAY_CHAT_DELTA_CALL_BEGIN) && same(ChatDelta::Kind::call_id, INLAY_CHAT_DELTA_CALL_ID) &&
+              same(ChatDelta::Kind::arguments, INLAY_CHAT_DELTA_ARGUMENTS) && same(ChatDelta::Kind::call_end, INLAY_CHAT_DELTA_CALL_END));
 static_assert(same(TokenKind::normal, INLAY_TOKEN_NORMAL) && same(TokenKind::unknown, INLAY_TOKEN_UNKNOWN) &&
               same(TokenKind::control, INLAY_TOKEN_CONTROL) &&
               same(TokenKind::user_defined, INLAY_TOKEN_USER_DEFINED) && same(TokenKind::unused, INLAY_TOKEN_UNUSED) &&

@@ -58,6 +58,21 @@ const Marker* ChatParser::token(std::string_view name) const {
   return found == tokens_.end() ? nullptr : *found;
 }
 
+ChatParser::Open ChatParser::open() const {
+  switch (state_) {
+    case State::reasoning:
+      return Open::reasoning;
+    case State::channel_text:
+      return channel_kind_ == Kind::reasoning ? Open::reasoning : Open::content;
+    case State::content:
+      return at_start_ && !in_content_ ? Open::nothing : Open::content;
+    case State::header:
+      return channel_at_ == std::string::npos ? Open::nothing : Open::call;
+    default:
+      return Open::call;
+  }
+}
+
 void ChatParser::finish() {
   if (finished_) return;
   whole_.clear();

@@ -61,6 +61,10 @@ class ChatParser {
   void append(const ChatPiece& piece) { piece.is_control ? append_control(piece.text) : append(piece.text); }
   void finish();  // the message ended, or was cut
 
+  // What is open: for constraints, behind the prompt's tail.
+  enum class Open : uint8_t { nothing, reasoning, content, call };
+  Open open() const;
+
   std::vector<ChatDelta> take() { return std::exchange(deltas_, {}); }
   bool complete() const { return complete_; }    // after finish(): nothing is open, neither reasoning nor a call
   bool malformed() const { return malformed_; }  // some text was not as the format says

@@ -19,10 +19,11 @@ ChatVocabulary::ChatVocabulary(const Tokenizer& tokenizer, ChatFormat format) : 
   format_ = std::make_shared<const ChatFormat>(std::move(format));
 }
 
+bool ChatVocabulary::is_marker(int32_t id) const { return std::binary_search(marker_ids_.begin(), marker_ids_.end(), id); }
+
 ChatPiece ChatVocabulary::piece(int32_t id) const {
   const TokenKind kind = tokenizer_.kind(id);
-  const bool is_control = kind == TokenKind::control || kind == TokenKind::unknown || tokenizer_.is_end_of_generation(id) ||
-                          std::binary_search(marker_ids_.begin(), marker_ids_.end(), id);
+  const bool is_control = kind == TokenKind::control || kind == TokenKind::unknown || tokenizer_.is_end_of_generation(id) || is_marker(id);
   return {tokenizer_.piece(id), is_control};
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "src/chat_format/chat_format.h"
@@ -19,6 +20,8 @@ class ChatVocabulary {
 
   const std::shared_ptr<const ChatFormat>& format() const { return format_; }
   ChatPiece piece(int32_t id) const;  // `id` in [0, n_tokens())
+  bool is_marker(int32_t id) const;
+  std::span<const int32_t> marker_ids() const { return marker_ids_; }  // ascending
 
  private:
   const Tokenizer& tokenizer_;

@@ -41,12 +41,22 @@ JsonLanguage::JsonLanguage(Grammar& grammar, const JsonStyle& style) : grammar_(
   any_integer_ = number_language(store_, integers);
 }
 
-RegexId JsonLanguage::quoted(RegexId characters) { return store_.concat({store_.byte('"'), characters, store_.byte('"')}); }
+RegexId JsonLanguage::truth_word(bool value) {
+  if (style_.python) return store_.literal(value ? "True" : "False");
+  return store_.literal(value ? "true" : "false");
+}
+
+RegexId JsonLanguage::quoted(RegexId characters) { return store_.concat({store_.byte('"'), allowed(characters), store_.byte('"')}); }
+
+RegexId JsonLanguage::allowed(RegexId text) {
+  if (style_.excluded.empty()) return text;
+  return store_.both({text, store_.complement(store_.concat({kAnyText, store_.literal(style_.excluded), kAnyText}))});
+}
 
 RegexId JsonLanguage::key(RegexId characters) { return key_with_quote(store_.concat(characters, store_.byte('"'))); }
 
 RegexId JsonLanguage::key_with_quote(RegexId characters_and_quote) {
-  return store_.concat({store_.byte('"'), characters_and_quote, space_, store_.byte(':'), space_});
+  return store_.concat({store_.byte('"'), allowed(characters_and_quote), space_, store_.byte(':'), space_});
 }
 
 ListRule JsonLanguage::array() const {
@@ -70,7 +80,7 @@ Symbol JsonLanguage::any_value() {
   any_value_ = grammar_.add_rule("any value");
   any_array_ = grammar_.add_rule("any array");
   any_object_ = grammar_.add_rule("any object");
-  const RegexId plain = store_.either({any_string_, any_number_, store_.literals({"true", "false", "null"})});
+  const RegexId plain = store_.either({any_string_, any_number_, truth_word(true), truth_word(false), null_word()});
   grammar_.add_production(any_value_, {terminal(plain)});
   grammar_.add_production(any_value_, {call(any_array_)});
   grammar_.add_production(any_value_, {call(any_object_)});
@@ -90,9 +100,9 @@ Symbol JsonLanguage::any_object() { return (void)any_value(), call(any_object_);
 RegexId JsonLanguage::constant(const JsonValue& value) {
   switch (value.type()) {
     case JsonType::null:
-      return store_.literal("null");
+      return null_word();
     case JsonType::boolean:
-      return store_.literal(*value.as_bool() ? "true" : "false");
+      return truth_word(*value.as_bool());
     case JsonType::number:
       return store_.literal(value.number_text());
     case JsonType::string:

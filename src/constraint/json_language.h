@@ -19,6 +19,8 @@ enum class Whitespace : uint8_t {
 struct JsonStyle {
   Whitespace whitespace = Whitespace::flexible;
   bool escapes = false;  // strings that are values may have any escape; keys have one spelling in any case
+  bool python = false;   // True, False and None in place of true, false and null
+  std::string excluded = {};  // no string but a constant has these letters, if there are any
 };
 
 class JsonLanguage {
@@ -44,10 +46,15 @@ class JsonLanguage {
   Symbol any_array();
   Symbol any_object();
 
+  RegexId null_word() { return store_.literal(style_.python ? "None" : "null"); }
+  RegexId truth_word(bool value);
+
   // A value as it is written, with all places of its whitespace.
   RegexId constant(const JsonValue& value);
 
  private:
+  RegexId allowed(RegexId text);
+
   Grammar& grammar_;
   RegexStore& store_;
   const JsonStyle style_;

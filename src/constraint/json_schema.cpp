@@ -1,5 +1,7 @@
 #include "src/constraint/json_schema.h"
 
+#include <utility>
+
 #include "src/constraint/schema_compiler.h"
 
 namespace inlay::constraint {
@@ -13,10 +15,27 @@ Result<CompiledSchema> compile_json_schema(std::string text, const SchemaOptions
   out.grammar.regexes.set_limit(limits.bytes);
   out.grammar.regexes.allow_steps(limits.steps);
   JsonLanguage language(out.grammar, options.style);
-  SchemaSet schemas(document, language, out.grammar.regexes, options);
-  INLAY_TRY(SchemaCompiler(schemas, language, out.grammar, limits).run(schemas.id_of(document.root())));
-  out.remarks = std::move(schemas.remarks());
+  INLAY_ASSIGN(AddedSchema added, add_json_schema(out.grammar, language, document, document.root(), false, options, limits));
+  out.grammar.start = added.symbol.id;
+  out.remarks = std::move(added.remarks);
   return out;
+}
+
+Result<AddedSchema> add_json_schema(Grammar& grammar, JsonLanguage& language, const JsonDocument& document, const JsonValue& schema, bool is_object,
+                                    const SchemaOptions& options, const SchemaLimits& limits) {
+  SchemaSet schemas(document, language, grammar.regexes, options);
+  SchemaId root = schemas.id_of(schema);
+  if (is_object) {
+    Schema object;
+    object.types = kObject;
+    object.all = {root};
+    object.n_all_before = 1;
+    object.where = schema.where();
+    root = schemas.add(std::move(object));
+  }
+  const uint32_t start = grammar.start;
+  INLAY_TRY(SchemaCompiler(schemas, language, grammar, limits).run(root));
+  return AddedSchema{call(std::exchange(grammar.start, start)), std::move(schemas.remarks())};
 }
 
 Grammar any_json(const JsonStyle& style) {

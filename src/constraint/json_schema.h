@@ -32,6 +32,13 @@ struct CompiledSchema {
 
 // Errors name keyword and place. Code::format: no JSON, or no schema; Code::unsupported: a keyword, or a limit.
 Result<CompiledSchema> compile_json_schema(std::string text, const SchemaOptions& options = {}, const SchemaLimits& limits = {});
+// Adds what `schema`, a value of `document`, demands to a grammar, and gives its symbol; `start` stays. is_object: and that it is an object.
+struct AddedSchema {
+  Symbol symbol;
+  std::vector<std::string> remarks;
+};
+Result<AddedSchema> add_json_schema(Grammar& grammar, JsonLanguage& language, const JsonDocument& document, const JsonValue& schema, bool is_object,
+                                    const SchemaOptions& options, const SchemaLimits& limits = {});
 // Any JSON value, or any object.
 Grammar any_json(const JsonStyle& style);
 Grammar any_json_object(const JsonStyle& style);

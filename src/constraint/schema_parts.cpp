@@ -42,16 +42,16 @@ Result<Symbol> SchemaCompiler::constants(const Merged& merged) {
 
 Result<RegexId> SchemaCompiler::scalars(const Merged& merged) {
   std::vector<RegexId> parts;
-  const auto excluded = [&](std::string_view text, JsonType type) {
+  const auto excluded = [&](JsonType type, bool truth) {
     for (const Schema* schema : merged.bases)
       for (const JsonValue& value : schema->excluded)
-        if (value.type() == type && (type == JsonType::null || *value.as_bool() == (text == "true"))) return true;
+        if (value.type() == type && (type == JsonType::null || *value.as_bool() == truth)) return true;
     return false;
   };
-  if ((merged.types & kNull) && !excluded("null", JsonType::null)) parts.push_back(store_.literal("null"));
+  if ((merged.types & kNull) && !excluded(JsonType::null, false)) parts.push_back(language_.null_word());
   if (merged.types & kBoolean)
-    for (const std::string_view text : {"true", "false"})
-      if (!excluded(text, JsonType::boolean)) parts.push_back(store_.literal(text));
+    for (const bool truth : {true, false})
+      if (!excluded(JsonType::boolean, truth)) parts.push_back(language_.truth_word(truth));
   if (merged.types & kNumber) {
     INLAY_ASSIGN(const RegexId numbers, number_language_of(merged));
     parts.push_back(numbers);

@@ -38,6 +38,11 @@ std::optional<Result<tmpl::Template>> parse_key(const Metadata& metadata, const 
   return source.ok() ? parse(*source) : Result<tmpl::Template>(source.status());
 }
 
+std::string_view text_of(const Metadata& metadata, const char* key) {
+  const auto source = metadata.get_string(key);
+  return source.ok() ? *source : std::string_view();
+}
+
 // The special tokens by their names, unless the caller gives them.
 void add_tokens(const Tokenizer* tokenizer, Map& variables) {
   if (!tokenizer) return;
@@ -56,7 +61,8 @@ void add_tokens(const Tokenizer* tokenizer, Map& variables) {
 }  // namespace
 
 ChatTemplates::ChatTemplates(const Metadata& metadata)
-    : usual_(parse_key(metadata, kKey)), for_tools_(parse_key(metadata, kToolsKey)) {
+    : usual_(parse_key(metadata, kKey)), for_tools_(parse_key(metadata, kToolsKey)), usual_source_(text_of(metadata, kKey)),
+      for_tools_source_(text_of(metadata, kToolsKey)) {
   for (const MetaEntry& entry : metadata.entries()) {
     if (entry.key.starts_with(kNamedPrefix)) names_ += (names_.empty() ? "" : ", ") + std::string(entry.key.substr(kNamedPrefix.size()));
   }

@@ -15,16 +15,19 @@ namespace inlay {
 class Engine;
 
 // The templates of a model's metadata, parsed once. One that is wrong is an error for those who want to use it, not for
-// the load.
+// the load. The metadata outlives them.
 class ChatTemplates {
  public:
   explicit ChatTemplates(const Metadata& metadata);
 
   // The model's template; the one for tools if there are tools and the file has one.
   Result<tmpl::Template> pick(bool has_tools) const;
+  // Its text; empty where there is none.
+  std::string_view source(bool has_tools) const { return has_tools && !for_tools_source_.empty() ? for_tools_source_ : usual_source_; }
 
  private:
   std::optional<Result<tmpl::Template>> usual_, for_tools_;
+  std::string_view usual_source_, for_tools_source_;  // the metadata's
   std::string names_;  // of those that have one, in messages
 };
 

@@ -7,6 +7,8 @@
 #include "src/base/thread.h"
 #include "src/constraint/gbnf.h"
 #include "src/constraint/json_schema.h"
+#include "src/engine/engine.h"
+#include "src/engine/message_grammar.h"
 #include "src/engine/state_bytes.h"
 
 namespace inlay {
@@ -20,9 +22,10 @@ using constraint::PieceKind;
 using constraint::TokenTrie;
 using constraint::Whitespace;
 
-Piece piece_of(const Tokenizer& tokenizer, int32_t token) {
+Piece piece_of(const Tokenizer& tokenizer, int32_t token, std::span<const int32_t> markers) {
   if (token >= tokenizer.n_tokens()) return {{}, PieceKind::unused};
   if (tokenizer.is_end_of_generation(token)) return {{}, PieceKind::end};
+  if (std::ranges::binary_search(markers, token)) return {{}, PieceKind::control};
   switch (tokenizer.kind(token)) {
     case TokenKind::control:
       return {{}, PieceKind::control};
@@ -40,7 +43,23 @@ int32_t token_of(const Tokenizer& tokenizer, std::string_view text) {
   return status.ok() && ids.size() == 1 ? ids[0] : -1;
 }
 
-Result<Grammar> compile(const Tokenizer& tokenizer, ConstraintSource& source, std::vector<std::string>& remarks) {
+// A message's demand, in the model's format.
+struct MessageSource {
+  MessageDemand demand;
+  ModelChatFormatPtr format;
+  ChatParser::Open open = ChatParser::Open::nothing;
+};
+
+Result<MessageSource> read_message(Engine& engine, ConstraintSource& source) {
+  MessageSource out;
+  INLAY_ASSIGN(out.demand, MessageDemand::read(std::move(source.text)));
+  INLAY_ASSIGN(out.format, engine.chat_format({.has_tools = out.demand.has_tools}));
+  INLAY_ASSIGN(const auto parser, MessageParser::make(out.format, {.prompt = source.prompt}));
+  out.open = parser->open();
+  return out;
+}
+
+Result<Grammar> compile(const Tokenizer& tokenizer, ConstraintSource& source, const MessageSource* message, std::vector<std::string>& remarks) {
   const JsonStyle style{.whitespace = source.compact ? Whitespace::compact : Whitespace::flexible, .escapes = source.escapes};
   switch (source.kind) {
     case ConstraintSource::Kind::any_json:
@@ -51,6 +70,11 @@ Result<Grammar> compile(const Tokenizer& tokenizer, ConstraintSource& source, st
       return constraint::compile_regex(source.text);
     case ConstraintSource::Kind::choices:
       return constraint::compile_choices(source.choices);
+    case ConstraintSource::Kind::message: {
+      INLAY_ASSIGN(MessageGrammar made, message_grammar(*message->format, message->demand, message->open, style, source.lenient));
+      remarks = std::move(made.remarks);
+      return std::move(made.grammar);
+    }
     case ConstraintSource::Kind::json_schema:
       break;
   }
@@ -59,37 +83,53 @@ Result<Grammar> compile(const Tokenizer& tokenizer, ConstraintSource& source, st
   return std::move(compiled.grammar);
 }
 
-Result<MadeConstraint> compile_all(const Tokenizer& tokenizer, ConstraintSource& source, const std::shared_ptr<const TokenTrie>& tokens) {
+Result<MadeConstraint> compile_all(Engine& engine, DrawnVocabulary& vocabulary, ConstraintSource& source) {
+  StateOut archive;  // what a saved session makes it of again; before the source is used up
+  archive(source);
+  const Tokenizer* tokenizer = engine.tokenizer();
+  std::optional<MessageSource> message;
+  if (source.kind == ConstraintSource::Kind::message) {
+    INLAY_ASSIGN(message, read_message(engine, source));
+  }
+  const std::span<const int32_t> markers = message ? message->format->vocabulary.marker_ids() : std::span<const int32_t>();
+  INLAY_ASSIGN(const std::shared_ptr<const TokenTrie> tokens, vocabulary.get(tokenizer, engine.spec().n_vocab, markers));
   MadeConstraint out;
-  StateOut origin;  // what a saved session makes it of again
-  origin(source);
-  INLAY_ASSIGN(Grammar grammar, compile(tokenizer, source, out.remarks));
-  INLAY_ASSIGN(out.constraint, Constraint::make(std::move(grammar), tokens, {}, origin.take()));
+  INLAY_ASSIGN(Grammar grammar, compile(*tokenizer, source, message ? &*message : nullptr, out.remarks));
+  INLAY_ASSIGN(out.constraint, Constraint::make(std::move(grammar), tokens, {}, archive.take()));
   return out;
 }
 
 }  // namespace
 
-Result<std::shared_ptr<const TokenTrie>> DrawnVocabulary::get(const Tokenizer* tokenizer, int32_t n_vocab) {
+Result<std::shared_ptr<const TokenTrie>> DrawnVocabulary::get(const Tokenizer* tokenizer, int32_t n_vocab, std::span<const int32_t> markers) {
   if (tokenizer == nullptr) return error(Code::unsupported, "the model has no tokenizer, and so no texts that could be constrained");
+  const auto is_text = [&](int32_t token) { return token < n_vocab && piece_of(*tokenizer, token, {}).kind == PieceKind::text; };
+  const bool are_apart = std::ranges::any_of(markers, is_text);
+  if (!are_apart) markers = {};
   const std::lock_guard lock(mutex_);
-  if (made_) return made_;
+  if (!are_apart && made_) return made_;
+  for (const Marked& known : marked_)
+    if (are_apart && std::ranges::equal(known.markers, markers)) return known.tokens;
   std::vector<Piece> pieces;
-  for (int32_t token = 0; token < n_vocab; ++token) pieces.push_back(piece_of(*tokenizer, token));
-  INLAY_ASSIGN(made_, TokenTrie::make(pieces));
-  return made_;
+  for (int32_t token = 0; token < n_vocab; ++token) pieces.push_back(piece_of(*tokenizer, token, markers));
+  INLAY_ASSIGN(const std::shared_ptr<const TokenTrie> made, TokenTrie::make(pieces));
+  if (are_apart)
+    marked_.push_back({{markers.begin(), markers.end()}, made});
+  else
+    made_ = made;
+  return made;
 }
 
 bool DrawnVocabulary::has(const Constraint& constraint) const {
   const std::lock_guard lock(mutex_);
-  return &constraint.tokens() == made_.get();
+  const auto is_of = [&](const Marked& known) { return known.tokens.get() == &constraint.tokens(); };
+  return &constraint.tokens() == made_.get() || std::ranges::any_of(marked_, is_of);
 }
 
-Result<MadeConstraint> make_constraint(DrawnVocabulary& vocabulary, const Tokenizer* tokenizer, int32_t n_vocab, ConstraintSource source) {
-  INLAY_ASSIGN(const std::shared_ptr<const TokenTrie> tokens, vocabulary.get(tokenizer, n_vocab));
+Result<MadeConstraint> make_constraint(Engine& engine, DrawnVocabulary& vocabulary, ConstraintSource source) {
   std::optional<Result<MadeConstraint>> out;
   {
-    INLAY_ASSIGN(Thread thread, Thread::start("inlay-compile", [&] { out.emplace(compile_all(*tokenizer, source, tokens)); }));
+    INLAY_ASSIGN(Thread thread, Thread::start("inlay-compile", [&] { out.emplace(compile_all(engine, vocabulary, source)); }));
     thread.join();
   }
   if (!out) return error(Code::out_of_memory, "out of host memory");

@@ -14,9 +14,10 @@
 namespace inlay {
 
 struct ConstraintSource {
-  enum class Kind : uint8_t { json_schema, any_json, gbnf, regex, choices };
+  enum class Kind : uint8_t { json_schema, any_json, gbnf, regex, choices, message };
   Kind kind = Kind::json_schema;
-  std::string text;                  // of the first four
+  std::string text;                  // not of any_json and choices
+  std::vector<int32_t> prompt;       // of message: tokens, of which the last ones say what of the answer has begun
   std::vector<std::string> choices;
   bool compact = false;              // JSON without whitespace
   bool escapes = false;              // strings of values may have any escape
@@ -24,7 +25,7 @@ struct ConstraintSource {
 
   template <class Archive>
   void archive(Archive& a) {
-    a(kind, text, choices, compact, escapes, lenient);
+    a(kind, text, prompt, choices, compact, escapes, lenient);
   }
 };
 
@@ -33,19 +34,26 @@ struct MadeConstraint {
   std::vector<std::string> remarks;
 };
 
-// The tokens that a model can draw, as constraints see them; made when the first constraint is.
+// The tokens that a model can draw, as constraints see them; made when the first constraint is. In constraints of messages the markers of the
+// format are terminals of their own, also those that are tokens of text.
 class DrawnVocabulary {
  public:
-  Result<std::shared_ptr<const constraint::TokenTrie>> get(const Tokenizer* tokenizer, int32_t n_vocab);
+  Result<std::shared_ptr<const constraint::TokenTrie>> get(const Tokenizer* tokenizer, int32_t n_vocab, std::span<const int32_t> markers = {});
   bool has(const constraint::Constraint& constraint) const;  // whether it is over this vocabulary
 
  private:
   mutable Mutex mutex_;
   std::shared_ptr<const constraint::TokenTrie> made_;
+  struct Marked {
+    std::vector<int32_t> markers;
+    std::shared_ptr<const constraint::TokenTrie> tokens;
+  };
+  std::vector<Marked> marked_;  // as many as the model's templates have formats
 };
 
+class Engine;
 // Compiles on a thread of its own, because a deep schema needs more stack than a call may take.
-Result<MadeConstraint> make_constraint(DrawnVocabulary& vocabulary, const Tokenizer* tokenizer, int32_t n_vocab, ConstraintSource source);
+Result<MadeConstraint> make_constraint(Engine& engine, DrawnVocabulary& vocabulary, ConstraintSource source);
 
 // A generation's text under its constraint, and the mask of what may follow, once it was made.
 class ConstrainedText {

@@ -16,6 +16,7 @@
 #include "src/base/mutex.h"
 #include "src/base/turn_mutex.h"
 #include "src/engine/chat.h"
+#include "src/engine/chat_messages.h"
 #include "src/engine/constrained.h"
 #include "src/engine/decoder.h"
 #include "src/engine/embedding_rules.h"
@@ -204,8 +205,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   const Plan& plan() const { return backend_->plan(); }
   const Metadata& metadata() const { return metadata_; }  // of the model file
   const Tokenizer* tokenizer() const { return tokenizer_.get(); }  // null if the model has none
+  Result<ModelChatFormatPtr> chat_format(const ChatFormatChoice& choice) { return chat_formats_.get(tokenizer_, chat_templates_, choice); }
   const ChatTemplates& chat_templates() const { return chat_templates_; }
-  Result<MadeConstraint> make_constraint(ConstraintSource source) { return ::inlay::make_constraint(vocabulary_, tokenizer(), spec().n_vocab, std::move(source)); }
+  Result<MadeConstraint> make_constraint(ConstraintSource source) { return ::inlay::make_constraint(*this, vocabulary_, std::move(source)); }
   const EmbeddingRules& embedding_rules() const { return embedding_rules_; }
   EngineInfo info() const;
   EngineStats stats() const;
@@ -298,7 +300,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Metadata metadata_;
   const ChatTemplates chat_templates_;
   const EmbeddingRules embedding_rules_;
-  std::unique_ptr<Tokenizer> tokenizer_;
+  std::shared_ptr<const Tokenizer> tokenizer_;
+  ChatFormats chat_formats_;
   DrawnVocabulary vocabulary_;
   std::unique_ptr<Backend> backend_;
   EngineInfo info_;

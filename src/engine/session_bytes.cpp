@@ -59,7 +59,7 @@ Status check_source(const ConstraintSource& source, const StateIn& in) {
     std::string storage;
     return well_formed(text, storage).size() == text.size() && storage.empty();
   };
-  bool is_right = in.is_at_end() && source.kind <= Kind::choices && is_text(source.text) && (source.kind == Kind::choices) != source.choices.empty();
+  bool is_right = in.is_at_end() && source.kind <= Kind::message && is_text(source.text) && (source.kind == Kind::message || source.prompt.empty()) && (source.kind == Kind::choices) != source.choices.empty();
   is_right = is_right && std::ranges::all_of(source.choices, [&](const std::string& choice) { return !choice.empty() && is_text(choice); });
   return is_right ? Status() : error(Code::format, "the saved session's constraint is damaged");
 }

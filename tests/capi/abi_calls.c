@@ -4,6 +4,7 @@
 // GPU. Without a model, what needs one is called with NULL only and the program exits with 77, as it does without a GPU
 // that is asked for.
 #include "tests/capi/abi_checks.h"
+#include "tests/capi/abi_chat.h"
 #include "tests/capi/abi_constraints.h"
 #include "tests/capi/abi_null_handles.h"
 #include "tests/capi/abi_requests.h"
@@ -591,6 +592,7 @@ static void test_with_model(const char* model) {
   test_requests(engine);
   test_constraints(engine);
   test_states(engine);
+  test_chat_parsers(engine);
   CALL(inlay_free)(engine);
 }
 

@@ -32,7 +32,7 @@ static void test_constraints(const inlay_engine* engine) {
   EXPECT(INLAY_NOT_FOUND, CALL(inlay_constraint_get_remark)(made, 1, NULL, 0, NULL, &err));
   other = made;
   made = NULL;
-  IN_STRUCT(inlay_constraint_params, (SCHEMA, p->kind = 5), CREATE, INLAY_INVALID_ARGUMENT);
+  IN_STRUCT(inlay_constraint_params, (SCHEMA, p->kind = 6), CREATE, INLAY_INVALID_ARGUMENT);
   IN_STRUCT(inlay_constraint_params, (SCHEMA, p->flags = 8), CREATE, INLAY_INVALID_ARGUMENT);
   IN_STRUCT(inlay_constraint_params, (SCHEMA, p->reserved = 1), CREATE, INLAY_INVALID_ARGUMENT);
   IN_STRUCT(inlay_constraint_params, (SCHEMA, p->choices = words, p->n_choices = 2), CREATE, INLAY_INVALID_ARGUMENT);
@@ -42,7 +42,16 @@ static void test_constraints(const inlay_engine* engine) {
   IN_STRUCT(inlay_constraint_params, (p->kind = INLAY_CONSTRAINT_CHOICES, p->n_choices = 2), CREATE, INLAY_INVALID_ARGUMENT);
   IN_STRUCT(inlay_constraint_params, (p->text = "{", p->text_len = 1), CREATE, INLAY_FORMAT);
   IN_STRUCT(inlay_constraint_params, (p->text = "{\"unevaluatedItems\": false}", p->text_len = SIZE_MAX), CREATE, INLAY_UNSUPPORTED);
+  IN_STRUCT(inlay_constraint_params, (SCHEMA, p->n_prompt = 1), CREATE, INLAY_INVALID_ARGUMENT);
+  IN_STRUCT(inlay_constraint_params, (SCHEMA, p->prompt = &token, p->n_prompt = 1), CREATE, INLAY_INVALID_ARGUMENT);
+  IN_STRUCT(inlay_constraint_params, (SCHEMA, p->kind = INLAY_CONSTRAINT_MESSAGE), CREATE, INLAY_FORMAT);
+  IN_STRUCT(inlay_constraint_params, (p->kind = INLAY_CONSTRAINT_MESSAGE, p->text = "{\"tools\": [{\"name\": \"a\"}]}", p->text_len = SIZE_MAX), CREATE,
+            INLAY_UNSUPPORTED);
   CHECK(made == NULL);
+  IN_STRUCT(inlay_constraint_params, (p->kind = INLAY_CONSTRAINT_MESSAGE, p->text = "{}", p->text_len = 2),
+            (api.inlay_constraint_free(made), made = NULL, CREATE), INLAY_OK);
+  CALL(inlay_constraint_free)(made);
+  made = NULL;
   {
     inlay_constraint_params p[1] = {{0}};
     p->struct_size = sizeof *p;

@@ -75,6 +75,15 @@ static void test_null_handles(void) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_constraint_get_remark)(NULL, 0, NULL, 0, NULL, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_constraint)(NULL, NULL, NULL, 0, &err));
   CALL(inlay_constraint_free)(NULL);
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_get_format)(NULL, NULL, NULL, 0, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_parser_create)(NULL, NULL, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_parser_append)(NULL, NULL, 0, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_parser_append_text)(NULL, NULL, 0, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_parser_finish)(NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_parser_take)(NULL, NULL, 0, 0, NULL, 0, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_parser_get_info)(NULL, NULL, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_parser_get_message)(NULL, NULL, 0, NULL, &err));
+  CALL(inlay_chat_parser_free)(NULL);
 }
 
 #endif

@@ -12,6 +12,7 @@
 #include <set>
 #include <sstream>
 
+#include "tests/capi/effects_chat.h"
 #include "tests/capi/effects_requests.h"
 #include "tests/capi/effects_states.h"
 
@@ -602,6 +603,7 @@ std::vector<EffectRow> table() {
   std::ranges::copy(request_effect_rows(), std::back_inserter(rows));
   std::ranges::copy(constraint_effect_rows(), std::back_inserter(rows));
   std::ranges::copy(state_effect_rows(), std::back_inserter(rows));
+  std::ranges::copy(chat_effect_rows(), std::back_inserter(rows));
   return rows;
 }
 

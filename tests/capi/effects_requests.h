@@ -4,17 +4,18 @@
 #include <chrono>
 #include <thread>
 
+#include "tests/capi/chat_client.h"
 #include "tests/capi/effects_sampler.h"
 #include "tests/capi/request_client.h"
 
 namespace inlay::test {
 
 // What a request comes to, or the error of its submission.
-inline std::string answered(const inlay_request& request, const QueuePtr& queue = new_queue(engine())) {
+inline std::string answered(const inlay_request& request, const QueuePtr& queue = new_queue(engine()), const EnginePtr& on = engine()) {
   uint64_t id = 0;
   inlay_error err;
   if (const auto status = inlay_submit(queue.get(), &request, &id, &err); status != INLAY_OK) return failure(status, err);
-  return text_of(answers_of(engine(), queue)[id]);
+  return text_of(answers_of(on, queue)[id]);
 }
 
 inline inlay_session_params short_session() {
@@ -169,10 +170,10 @@ inline std::string slow_thread(uint64_t busy_us, uint64_t period_us) {
 }
 
 // A text of at most 40 tokens under a constraint, or why there is none.
-inline std::string constrained_text(const inlay_constraint_params& params) {
+inline std::string constrained_text(const inlay_constraint_params& params, const EnginePtr& on = engine(), const Tokens& prompt = kPlain) {
   inlay_constraint* made = nullptr;
   inlay_error err;
-  if (const auto status = inlay_constraint_create(engine().get(), &params, &made, &err); status != INLAY_OK) return failure(status, err);
+  if (const auto status = inlay_constraint_create(on.get(), &params, &made, &err); status != INLAY_OK) return failure(status, err);
   inlay_sampler_params sampler = sized<inlay_sampler_params>();
   sampler.temperature = 1;
   inlay_session_params session = sized<inlay_session_params>();
@@ -180,7 +181,7 @@ inline std::string constrained_text(const inlay_constraint_params& params) {
   session.constraint = made;
   session.sampler = &sampler;
   std::string out;
-  for (sampler.seed = 1; sampler.seed < 10; ++sampler.seed) out += answered(request_of(kPlain, &session)).append("\n");
+  for (sampler.seed = 1; sampler.seed < 10; ++sampler.seed) out += answered(request_of(prompt, &session), new_queue(on), on).append("\n");
   inlay_constraint_free(made);
   return out;
 }
@@ -200,9 +201,25 @@ inline EffectRow constraint_row(const char* name, Kind kind, std::function<void(
           }, std::move(words)};
 }
 
+// A message of a model whose template writes <think> and <tool_call>.
+inline EffectRow message_row(const char* field, Kind kind, std::function<void(inlay_constraint_params&)> set, std::string words = "",
+                             std::function<void(inlay_constraint_params&)> base = {}) {
+  return {std::string("inlay_constraint_params.") + field, kind, [=](bool with) {
+            static const EnginePtr own = load_chat_model({"<tool_call><think>"});
+            inlay_constraint_params params = sized<inlay_constraint_params>();
+            params.kind = INLAY_CONSTRAINT_MESSAGE;
+            params.text = R"({"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": "boolean"}}}})";
+            params.text_len = SIZE_MAX;
+            if (base) base(params);
+            if (with) set(params);
+            return constrained_text(params, own, {72, 105});
+          }, std::move(words)};
+}
+
 inline std::vector<EffectRow> constraint_effect_rows() {
   using enum Kind;
   using Params = inlay_constraint_params;
+  static const int32_t open[] = {72, 257}, far_away[] = {1 << 30};  // <think>
   static const inlay_text two[] = {{"yes", 3}, {"no", 2}}, others[] = {{"left", 4}, {"right", 5}};
   const auto words = [](Params& p) { p.kind = INLAY_CONSTRAINT_CHOICES, p.choices = two, p.n_choices = 2; };
   const auto unsupported = [](Params& p) { p.text = R"({"type": "integer", "unevaluatedItems": true})", p.text_len = SIZE_MAX; };
@@ -221,6 +238,10 @@ inline std::vector<EffectRow> constraint_effect_rows() {
       constraint_row("INLAY_CONSTRAINT_FLAG_COMPACT", effect, [](Params& p) { p.flags = INLAY_CONSTRAINT_FLAG_COMPACT; }),
       constraint_row("INLAY_CONSTRAINT_FLAG_ESCAPES", effect, [](Params& p) { p.flags = INLAY_CONSTRAINT_FLAG_ESCAPES; }, "",
                      [](Params& p) { p.text = R"({"type": "string", "pattern": "^[\u0001-\u0009]{1,4}$"})", p.text_len = SIZE_MAX; }),
+      message_row("prompt", effect, [](Params& p) { p.prompt = open, p.n_prompt = 2; }),
+      message_row("prompt", refused, [](Params& p) { p.prompt = far_away, p.n_prompt = 1; }, "params.prompt"),
+      message_row("n_prompt", effect, [](Params& p) { p.n_prompt = 1; }, "", [](Params& p) { p.prompt = open, p.n_prompt = 2; }),
+      message_row("n_prompt", refused, [](Params& p) { p.n_prompt = 1; }, "params.prompt"),
       {"INLAY_CONSTRAINT_FLAG_LENIENT", effect, [=](bool with) {
          Params params = sized<Params>();
          unsupported(params);

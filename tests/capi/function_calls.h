@@ -204,6 +204,7 @@ inline std::string rendered(const World& world, const char* form) {
 
 }  // namespace inlay::test
 
+#include "tests/capi/chat_calls.h"
 #include "tests/capi/constraint_calls.h"
 #include "tests/capi/state_calls.h"
 #include "tests/capi/request_calls.h"
@@ -601,6 +602,7 @@ inline std::vector<Row> table() {
   std::ranges::move(request_rows<Row, World>(), std::back_inserter(rows));
   std::ranges::move(constraint_rows<Row, World>(), std::back_inserter(rows));
   std::ranges::move(state_rows<Row, World>(), std::back_inserter(rows));
+  std::ranges::move(chat_rows<Row, World>(), std::back_inserter(rows));
   return rows;
 }
 

@@ -201,6 +201,40 @@ const std::map<std::string, Use>& uses_of_the_model() {
 // And of the tokenizer.
 const std::map<std::string, Use>& uses_of_the_tokenizer() {
   static const std::map<std::string, Use> all = {
+      {"inlay_constraint_params",
+       [](const EnginePtr& engine, int32_t id, inlay_error* err) {
+         const int32_t ids[] = {72, id, 73};
+         inlay_constraint_params params = sized<inlay_constraint_params>();
+         params.kind = INLAY_CONSTRAINT_MESSAGE;
+         params.text = "{}";
+         params.text_len = 2;
+         params.prompt = ids;
+         params.n_prompt = 3;
+         inlay_constraint* constraint = nullptr;
+         const inlay_status status = inlay_constraint_create(engine.get(), &params, &constraint, err);
+         inlay_constraint_free(constraint);
+         return status;
+       }},
+      {"inlay_chat_parser_append",
+       [](const EnginePtr& engine, int32_t id, inlay_error* err) {
+         const int32_t ids[] = {72, id, 73};
+         inlay_chat_parser* parser = nullptr;
+         inlay_status status = inlay_chat_parser_create(engine.get(), nullptr, &parser, err);
+         if (status == INLAY_OK) status = inlay_chat_parser_append(parser, ids, 3, err);
+         inlay_chat_parser_free(parser);
+         return status;
+       }},
+      {"inlay_chat_parser_params",
+       [](const EnginePtr& engine, int32_t id, inlay_error* err) {
+         const int32_t ids[] = {72, id, 73};
+         inlay_chat_parser_params params = sized<inlay_chat_parser_params>();
+         params.prompt = ids;
+         params.n_prompt = 3;
+         inlay_chat_parser* parser = nullptr;
+         const inlay_status status = inlay_chat_parser_create(engine.get(), &params, &parser, err);
+         inlay_chat_parser_free(parser);
+         return status;
+       }},
       {"inlay_token_get_info",
        [](const EnginePtr& engine, int32_t id, inlay_error* err) {
          inlay_token_info info = sized<inlay_token_info>();
@@ -225,7 +259,7 @@ TEST(VocabularySize, AllThatTakesIdsIsTried) {
       if ((p["name"] == "token" || p["name"] == "tokens") && p["direction"] == "in") described.insert(function["name"]);
   for (const json& type : api["structs"])
     for (const json& field : type["fields"])
-      if ((field["name"] == "token" || field["name"] == "tokens") && type["use"] == "in") described.insert(type["name"]);
+      if ((field["name"] == "token" || field["name"] == "tokens" || field["name"] == "prompt") && type["use"] == "in") described.insert(type["name"]);
   described.insert("inlay_session_set_sampler");  // takes a struct with ids later
   for (const auto* uses : {&uses_of_the_model(), &uses_of_the_tokenizer()})
     for (const auto& [name, use] : *uses) tried.insert(name);

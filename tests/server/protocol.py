@@ -167,7 +167,7 @@ class Refusals(ServerCase):
         for messages, param in (([], "messages"), ("Hello", "messages"), (None, "messages"), ([None], None), ([user | {"role": "king"}], "messages[0].role"),
                                 ([{"content": "x"}], "messages[0].role"), ([user, {"role": "user"}], "messages[1].content"), ([user | {"content": 5}], "messages[0].content"),
                                 ([user | {"content": [{"type": "image_url", "image_url": {}}]}], "messages[0].content[0].type"),
-                                ([user | {"content": [{"type": "text"}]}], "messages[0].content[0].text"), ([{"role": "tool", "content": "x"}], "messages[0].role"),
+                                ([user | {"content": [{"type": "text"}]}], "messages[0].content[0].text"), ([{"role": "tool", "content": "x"}], "messages[0].tool_call_id"), ([{"role": "critic", "content": "x"}], "messages[0].role"),
                                 ([user, {"role": "assistant", "content": "x", "tool_calls": []}], "messages[1].tool_calls"), ([user | {"x": 1}], "messages[0].x")):
             with self.subTest(messages=messages):
                 self.refused(CHAT, GREEDY | {"messages": messages}, 400, param)

@@ -10,7 +10,7 @@
 namespace inlay::testing {
 
 struct LlamaSizes {
-  uint32_t d_model, d_ff, n_heads, n_kv_heads, d_head, n_rot, n_vocab;
+  uint32_t d_model, d_ff, n_heads, n_kv_heads, d_head, n_rot, n_vocab, n_context = 64;
 };
 
 // `more` adds entries to the metadata.
@@ -21,7 +21,7 @@ inline GgufImage::Bytes llama_image(const LlamaSizes& s, const std::function<voi
   GgufImage image;
   image.text("general.architecture", "llama")
       .u32("llama.block_count", 1)
-      .u32("llama.context_length", 64)
+      .u32("llama.context_length", s.n_context)
       .u32("llama.embedding_length", s.d_model)
       .u32("llama.feed_forward_length", s.d_ff)
       .u32("llama.attention.head_count", s.n_heads)

@@ -96,6 +96,28 @@ namespace Inlay
             }
         }
 
+        /// <summary>The same for a message with calls of tools as the model's format writes them, or with content by a schema; reasoning
+        /// before is free.</summary>
+        /// <param name="demand">JSON: tools, tool_choice, parallel_tool_calls and response_format, all as OpenAI's protocol has
+        /// them.</param>
+        /// <param name="prompt">The prompt, or its last tokens, which say whether reasoning is open; null: nothing of the answer is in
+        /// it.</param>
+        /// <param name="flags">How it writes JSON.</param>
+        public Constraint CreateMessageConstraint(string demand, int[]? prompt = null, ConstraintFlags flags = ConstraintFlags.None)
+        {
+            UIntPtr length;
+            byte[] bytes = Utf8.Bytes(demand, nameof(demand), out length);
+            fixed (byte* given = bytes)
+            fixed (int* first = prompt)
+            {
+                return CreateConstraint(new inlay_constraint_params
+                {
+                    struct_size = (uint)sizeof(inlay_constraint_params), kind = ConstraintKind.Message, flags = flags, text = given, text_len = length,
+                    prompt = first, n_prompt = (UIntPtr)(uint)(prompt == null ? 0 : prompt.Length)
+                });
+            }
+        }
+
         private Constraint CreateConstraint(inlay_constraint_params raw)
         {
             var handle = new ConstraintHandle(_api);

@@ -78,7 +78,20 @@ namespace Inlay
         internal static readonly FieldNames Constraint = new FieldNames("params.", null)
         {
             { "kind", "kind" }, { "flags", "flags" }, { "text", "text" }, { "text_len", "text.Length" }, { "choices", "choices" },
-            { "n_choices", "choices.Count" }
+            { "n_choices", "choices.Count" }, { "prompt", "prompt" }, { "n_prompt", "prompt.Length" }
+        };
+
+        internal static readonly FieldNames Message = new FieldNames("params.", null)
+        {
+            { "flags", nameof(MessageOptions.Flags) },
+            { "format", nameof(MessageOptions.Format) },
+            { "format_len", nameof(MessageOptions.Format) + ".Length" },
+            { "chat_template", nameof(MessageOptions.ChatTemplate) },
+            { "template_len", nameof(MessageOptions.ChatTemplate) + ".Length" },
+            { "tools", nameof(MessageOptions.Tools) },
+            { "tools_len", nameof(MessageOptions.Tools) + ".Length" },
+            { "prompt", nameof(MessageOptions.Prompt) },
+            { "n_prompt", nameof(MessageOptions.Prompt) + ".Length" }
         };
 
         private static readonly FieldNames ChatOfRequest = new FieldNames("request.chat.", Session.Under("request.session."))

@@ -436,6 +436,10 @@ namespace Inlay
         Regex = 3,
         /// <summary>One of some texts.</summary>
         Choices = 4,
+        /// <summary>A message with calls of tools, as the model's format writes them, or content by a schema; reasoning
+        /// before is free. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools", "tool_choice",
+        /// "parallel_tool_calls", "response_format"}, all as OpenAI's protocol has them.</summary>
+        Message = 5,
     }
 
     /// <summary>How constraints write JSON; they change nothing for other kinds.</summary>
@@ -450,7 +454,8 @@ namespace Inlay
         /// <summary>Strings that are values may have any escape, such as \u00e9. Else short ones, where JSON needs
         /// them.</summary>
         Escapes = 2,
-        /// <summary>JSON_SCHEMA: keywords that are not supported are dropped and remarked, not refused.</summary>
+        /// <summary>JSON_SCHEMA and MESSAGE: keywords that are not supported are dropped and remarked, not
+        /// refused.</summary>
         Lenient = 4,
     }
 
@@ -465,6 +470,61 @@ namespace Inlay
         Complete = 2,
         /// <summary>It is none that the constraint allows, and none could become of it.</summary>
         Dead = 3,
+    }
+
+    /// <summary>What a part of a message is.</summary>
+    public enum ChatDeltaKind : int
+    {
+        /// <summary>Text that the model wrote for itself.</summary>
+        Reasoning = 0,
+        /// <summary>Text of the answer.</summary>
+        Content = 1,
+        /// <summary>A call of a tool begins; the text is the tool's name.</summary>
+        CallBegin = 2,
+        /// <summary>The call's id, directly behind CALL_BEGIN. Where the model wrote none before, it is made: 9 letters and
+        /// digits.</summary>
+        CallId = 3,
+        /// <summary>Of the call's arguments, which all parts together are: a JSON object, as far as the model keeps to its
+        /// format.</summary>
+        Arguments = 4,
+        /// <summary>The call ends. Calls do not overlap. The text is empty.</summary>
+        CallEnd = 5,
+    }
+
+    /// <summary>What is to be known of a part of a message.</summary>
+    [Flags]
+    public enum ChatDeltaFlags : uint
+    {
+        /// <summary>None of them.</summary>
+        None = 0,
+        /// <summary>With CALL_END: the arguments are one JSON value. Without it the call was cut, or went on as the format
+        /// does not have it.</summary>
+        Whole = 1,
+    }
+
+    /// <summary>How a parser reads.</summary>
+    [Flags]
+    public enum ChatParserFlags : uint
+    {
+        /// <summary>None of them.</summary>
+        None = 0,
+        /// <summary>Letters of markers count, also those that the vocabulary has as tokens: for text in which control
+        /// tokens are written out. Without it such letters are text, so that a model can speak of them.</summary>
+        WrittenMarkers = 1,
+    }
+
+    /// <summary>Where a parser is.</summary>
+    [Flags]
+    public enum ChatParserInfoFlags : uint
+    {
+        /// <summary>None of them.</summary>
+        None = 0,
+        /// <summary>inlay_chat_parser_finish was called.</summary>
+        Finished = 1,
+        /// <summary>With FINISHED: neither reasoning nor a call is open. A message that was cut need not be.</summary>
+        Complete = 2,
+        /// <summary>Some text was not as the format says. It is content.</summary>
+        Malformed = 4,
     }
 }
 
@@ -1331,7 +1391,8 @@ namespace Inlay.Raw
         public ConstraintFlags flags;
         /// <summary>0. [default 0]</summary>
         public uint reserved;
-        /// <summary>The schema, grammar or expression. Not of ANY_JSON and CHOICES. [default NULL: none]</summary>
+        /// <summary>The schema, grammar, expression, or JSON of a message. Not of ANY_JSON and CHOICES. [default NULL:
+        /// none]</summary>
         public byte* text;
         /// <summary>Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]</summary>
         public UIntPtr text_len;
@@ -1339,6 +1400,11 @@ namespace Inlay.Raw
         public inlay_text* choices;
         /// <summary>Their number, at least 1 with CHOICES. [0 to 65536, default 0]</summary>
         public UIntPtr n_choices;
+        /// <summary>MESSAGE: tokens of the prompt, or its last ones, which say whether reasoning is open. Of no other kind.
+        /// [default NULL: nothing of the answer is in it]</summary>
+        public int* prompt;
+        /// <summary>Their number. [tokens, 0 or more, default 0]</summary>
+        public UIntPtr n_prompt;
     }
 
     /// <summary>What a constraint takes.</summary>
@@ -1381,6 +1447,71 @@ namespace Inlay.Raw
         public IntPtr user;
         /// <summary>Gives the bytes, one part behind the other; must not be NULL.</summary>
         public IntPtr read;
+    }
+
+    /// <summary>What a message is read by. Nothing of it is used after the call. Zero means default for every
+    /// field.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_chat_parser_params
+    {
+        /// <summary>sizeof(inlay_chat_parser_params). [bytes]</summary>
+        public uint struct_size;
+        /// <summary>Others than the named ones are refused. [default 0]</summary>
+        public ChatParserFlags flags;
+        /// <summary>A format as JSON, at most 1 MiB: docs/design/chat-parsing.md has its keys. [default NULL: the one that
+        /// the template writes]</summary>
+        public byte* format;
+        /// <summary>Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]</summary>
+        public UIntPtr format_len;
+        /// <summary>The chat template that wrote the prompt, where it is not the model's own. [default NULL: the model's
+        /// own]</summary>
+        public byte* chat_template;
+        /// <summary>Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]</summary>
+        public UIntPtr template_len;
+        /// <summary>The tools as a JSON array: {"type": "function", "function": {"name", "parameters": JSON Schema}}, or
+        /// the inner object alone. What formats write without quotes becomes JSON by their types. [default NULL:
+        /// none]</summary>
+        public byte* tools;
+        /// <summary>Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]</summary>
+        public UIntPtr tools_len;
+        /// <summary>Tokens of the prompt, or its last ones. Templates may begin the answer, as those do that open the
+        /// reasoning. [default NULL: not known]</summary>
+        public int* prompt;
+        /// <summary>Their number. [tokens, 0 or more, default 0]</summary>
+        public UIntPtr n_prompt;
+    }
+
+    /// <summary>A part of a message. Arrays of them come with a stride, sizeof(inlay_chat_delta) as the caller knows
+    /// it.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_chat_delta
+    {
+        /// <summary>What it is.</summary>
+        public ChatDeltaKind kind;
+        /// <summary>What is to be known of it.</summary>
+        public ChatDeltaFlags flags;
+        /// <summary>The call that it is of, 0 for the message's first. 0 with REASONING and CONTENT.</summary>
+        public int call;
+        /// <summary>0.</summary>
+        public int reserved;
+        /// <summary>Where its text begins in the call's text. [bytes]</summary>
+        public UIntPtr text;
+        /// <summary>Its length: whole characters, not ended by a zero. [bytes]</summary>
+        public UIntPtr text_bytes;
+    }
+
+    /// <summary>Where a parser is.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct inlay_chat_parser_info
+    {
+        /// <summary>sizeof(inlay_chat_parser_info), set by the caller. [bytes]</summary>
+        public uint struct_size;
+        /// <summary>Where it is.</summary>
+        public ChatParserInfoFlags flags;
+        /// <summary>Calls that have begun.</summary>
+        public int n_calls;
+        /// <summary>0.</summary>
+        public int reserved;
     }
 
     /// <summary>One model's weights on one device, with the KV pool and the statistics of its sessions. Freed with
@@ -1466,6 +1597,27 @@ namespace Inlay.Raw
         protected override bool ReleaseHandle()
         {
             _api.inlay_constraint_free(handle);
+            return true;
+        }
+    }
+
+    /// <summary>Takes a message apart while a model writes it: reasoning, content and calls of tools. It keeps no engine
+    /// alive. Freed with inlay_chat_parser_free, when nobody uses it any more.</summary>
+    public sealed class ChatParserHandle : SafeHandle
+    {
+        private readonly Api _api;
+
+        internal ChatParserHandle(Api api) : base(IntPtr.Zero, true) { _api = api; }
+
+        /// <inheritdoc/>
+        public override bool IsInvalid { get { return handle == IntPtr.Zero; } }
+
+        internal void Set(IntPtr value) { SetHandle(value); }
+
+        /// <inheritdoc/>
+        protected override bool ReleaseHandle()
+        {
+            _api.inlay_chat_parser_free(handle);
             return true;
         }
     }
@@ -1557,6 +1709,15 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_state_writer*, inlay_error*, Status> _inlay_session_save_to;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, void*, UIntPtr, IntPtr*, inlay_error*, Status> _inlay_session_restore;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_state_reader*, IntPtr*, inlay_error*, Status> _inlay_session_restore_from;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_chat_parser_params*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_chat_get_format;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_chat_parser_params*, IntPtr*, inlay_error*, Status> _inlay_chat_parser_create;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, void> _inlay_chat_parser_free;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, inlay_error*, Status> _inlay_chat_parser_append;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, inlay_error*, Status> _inlay_chat_parser_append_text;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_error*, Status> _inlay_chat_parser_finish;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_chat_delta*, UIntPtr, UIntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_chat_parser_take;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_chat_parser_info*, inlay_error*, Status> _inlay_chat_parser_get_info;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_chat_parser_get_message;
 
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
@@ -1629,6 +1790,15 @@ namespace Inlay.Raw
             _inlay_session_save_to = (delegate* unmanaged[Cdecl]<IntPtr, inlay_state_writer*, inlay_error*, Status>)find("inlay_session_save_to", 3);
             _inlay_session_restore = (delegate* unmanaged[Cdecl]<IntPtr, void*, UIntPtr, IntPtr*, inlay_error*, Status>)find("inlay_session_restore", 3);
             _inlay_session_restore_from = (delegate* unmanaged[Cdecl]<IntPtr, inlay_state_reader*, IntPtr*, inlay_error*, Status>)find("inlay_session_restore_from", 3);
+            _inlay_chat_get_format = (delegate* unmanaged[Cdecl]<IntPtr, inlay_chat_parser_params*, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_chat_get_format", 3);
+            _inlay_chat_parser_create = (delegate* unmanaged[Cdecl]<IntPtr, inlay_chat_parser_params*, IntPtr*, inlay_error*, Status>)find("inlay_chat_parser_create", 3);
+            _inlay_chat_parser_free = (delegate* unmanaged[Cdecl]<IntPtr, void>)find("inlay_chat_parser_free", 3);
+            _inlay_chat_parser_append = (delegate* unmanaged[Cdecl]<IntPtr, int*, UIntPtr, inlay_error*, Status>)find("inlay_chat_parser_append", 3);
+            _inlay_chat_parser_append_text = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, inlay_error*, Status>)find("inlay_chat_parser_append_text", 3);
+            _inlay_chat_parser_finish = (delegate* unmanaged[Cdecl]<IntPtr, inlay_error*, Status>)find("inlay_chat_parser_finish", 3);
+            _inlay_chat_parser_take = (delegate* unmanaged[Cdecl]<IntPtr, inlay_chat_delta*, UIntPtr, UIntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_chat_parser_take", 3);
+            _inlay_chat_parser_get_info = (delegate* unmanaged[Cdecl]<IntPtr, inlay_chat_parser_info*, inlay_error*, Status>)find("inlay_chat_parser_get_info", 3);
+            _inlay_chat_parser_get_message = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_chat_parser_get_message", 3);
         }
 #else
         private static class Signature
@@ -1769,6 +1939,24 @@ namespace Inlay.Raw
             internal delegate Status inlay_session_restore(IntPtr engine, void* state, UIntPtr n_bytes, IntPtr* session, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_session_restore_from(IntPtr engine, inlay_state_reader* reader, IntPtr* session, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_chat_get_format(IntPtr engine, inlay_chat_parser_params* @params, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_chat_parser_create(IntPtr engine, inlay_chat_parser_params* @params, IntPtr* parser, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate void inlay_chat_parser_free(IntPtr parser);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_chat_parser_append(IntPtr parser, int* tokens, UIntPtr n_tokens, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_chat_parser_append_text(IntPtr parser, byte* text, UIntPtr text_len, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_chat_parser_finish(IntPtr parser, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_chat_parser_take(IntPtr parser, inlay_chat_delta* deltas, UIntPtr cap_deltas, UIntPtr delta_stride, byte* text, UIntPtr cap_text, UIntPtr* n_deltas, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_chat_parser_get_info(IntPtr parser, inlay_chat_parser_info* info, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_chat_parser_get_message(IntPtr parser, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
         }
 
         private readonly Signature.inlay_load _inlay_load;
@@ -1839,6 +2027,15 @@ namespace Inlay.Raw
         private readonly Signature.inlay_session_save_to _inlay_session_save_to;
         private readonly Signature.inlay_session_restore _inlay_session_restore;
         private readonly Signature.inlay_session_restore_from _inlay_session_restore_from;
+        private readonly Signature.inlay_chat_get_format _inlay_chat_get_format;
+        private readonly Signature.inlay_chat_parser_create _inlay_chat_parser_create;
+        private readonly Signature.inlay_chat_parser_free _inlay_chat_parser_free;
+        private readonly Signature.inlay_chat_parser_append _inlay_chat_parser_append;
+        private readonly Signature.inlay_chat_parser_append_text _inlay_chat_parser_append_text;
+        private readonly Signature.inlay_chat_parser_finish _inlay_chat_parser_finish;
+        private readonly Signature.inlay_chat_parser_take _inlay_chat_parser_take;
+        private readonly Signature.inlay_chat_parser_get_info _inlay_chat_parser_get_info;
+        private readonly Signature.inlay_chat_parser_get_message _inlay_chat_parser_get_message;
 
         // `find` takes a name and the minor version since which there is a function of this name.
         internal Api(Func<string, int, IntPtr> find)
@@ -1911,6 +2108,15 @@ namespace Inlay.Raw
             _inlay_session_save_to = Bind<Signature.inlay_session_save_to>(find("inlay_session_save_to", 3));
             _inlay_session_restore = Bind<Signature.inlay_session_restore>(find("inlay_session_restore", 3));
             _inlay_session_restore_from = Bind<Signature.inlay_session_restore_from>(find("inlay_session_restore_from", 3));
+            _inlay_chat_get_format = Bind<Signature.inlay_chat_get_format>(find("inlay_chat_get_format", 3));
+            _inlay_chat_parser_create = Bind<Signature.inlay_chat_parser_create>(find("inlay_chat_parser_create", 3));
+            _inlay_chat_parser_free = Bind<Signature.inlay_chat_parser_free>(find("inlay_chat_parser_free", 3));
+            _inlay_chat_parser_append = Bind<Signature.inlay_chat_parser_append>(find("inlay_chat_parser_append", 3));
+            _inlay_chat_parser_append_text = Bind<Signature.inlay_chat_parser_append_text>(find("inlay_chat_parser_append_text", 3));
+            _inlay_chat_parser_finish = Bind<Signature.inlay_chat_parser_finish>(find("inlay_chat_parser_finish", 3));
+            _inlay_chat_parser_take = Bind<Signature.inlay_chat_parser_take>(find("inlay_chat_parser_take", 3));
+            _inlay_chat_parser_get_info = Bind<Signature.inlay_chat_parser_get_info>(find("inlay_chat_parser_get_info", 3));
+            _inlay_chat_parser_get_message = Bind<Signature.inlay_chat_parser_get_message>(find("inlay_chat_parser_get_message", 3));
         }
 
         private static T Bind<T>(IntPtr function) where T : class
@@ -2938,6 +3144,142 @@ namespace Inlay.Raw
         {
             if (_inlay_session_restore_from == null) return Older.Refuse("inlay_session_restore_from", "1.3", err);
             return _inlay_session_restore_from(engine, reader, session, err);
+        }
+
+        /// <summary>Says in which format the model writes reasoning and calls of tools, by its chat template or as it is
+        /// given. JSON: {"name", "reasoning": whether it has any, "calls": whether it has any, "arguments": "object" or
+        /// "text", as the template takes those of earlier calls, "remark": what was not recognized, empty if all
+        /// was}.</summary>
+        /// <param name="engine">The engine, whose model has a tokenizer.</param>
+        /// <param name="params">NULL: all defaults. The prompt is unused. May be null.</param>
+        /// <param name="buf">The JSON, ended by a zero if there is room. May be null.</param>
+        /// <param name="cap">Room in buf. [bytes]</param>
+        /// <param name="needed">Its length. [bytes] May be null.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: `*needed` is set, buf
+        /// is unspecified. FORMAT: the format or the tools are not as they should be. Errors: FORMAT, UNSUPPORTED,
+        /// BUFFER_TOO_SMALL. Since: 1.3.</remarks>
+        public Status inlay_chat_get_format(IntPtr engine, inlay_chat_parser_params* @params, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err)
+        {
+            if (_inlay_chat_get_format == null) return Older.Refuse("inlay_chat_get_format", "1.3", err);
+            return _inlay_chat_get_format(engine, @params, buf, cap, needed, err);
+        }
+
+        /// <summary>Makes a parser of one message: tokens or text go in while they are drawn, parts of the message come
+        /// out. What came out is never taken back, and parts together are the same however the message is cut. Whatever a
+        /// model writes is a message: what is not as the format says is content, and MALFORMED is set.</summary>
+        /// <param name="engine">The engine, whose model has a tokenizer.</param>
+        /// <param name="params">NULL: all defaults. May be null.</param>
+        /// <param name="parser">The new parser.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: `*parser` is the caller's, to be freed with inlay_chat_parser_free;
+        /// the engine may be freed before. On error: `*parser` is NULL. FORMAT: the format or the tools are not as they
+        /// should be; the message names the place. Errors: FORMAT, UNSUPPORTED. Since: 1.3.</remarks>
+        public Status inlay_chat_parser_create(IntPtr engine, inlay_chat_parser_params* @params, IntPtr* parser, inlay_error* err)
+        {
+            if (_inlay_chat_parser_create == null) return Older.Refuse("inlay_chat_parser_create", "1.3", err);
+            return _inlay_chat_parser_create(engine, @params, parser, err);
+        }
+
+        /// <summary>Frees a parser. NULL is allowed.</summary>
+        /// <param name="parser">The parser. May be null.</param>
+        /// <remarks>Thread: exclusive(parser). Blocks: no. Ownership: The handle is invalid afterwards. Since:
+        /// 1.3.</remarks>
+        public void inlay_chat_parser_free(IntPtr parser)
+        {
+            if (_inlay_chat_parser_free == null) return;
+            _inlay_chat_parser_free(parser);
+        }
+
+        /// <summary>Reads tokens that the model drew. A token that is a marker of the format counts as one, the same
+        /// letters in other tokens do not; other control tokens are nothing.</summary>
+        /// <param name="parser">The parser.</param>
+        /// <param name="tokens">Token ids.</param>
+        /// <param name="n_tokens">Their number; 0 reads nothing. [tokens]</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: exclusive(parser). Blocks: no. Ownership: Nothing is kept. On error: Nothing was read.
+        /// INVALID_STATE: inlay_chat_parser_finish was called. OUT_OF_MEMORY: the parser is unspecified and can only be
+        /// freed. Errors: INVALID_STATE. Since: 1.3.</remarks>
+        public Status inlay_chat_parser_append(IntPtr parser, int* tokens, UIntPtr n_tokens, inlay_error* err)
+        {
+            if (_inlay_chat_parser_append == null) return Older.Refuse("inlay_chat_parser_append", "1.3", err);
+            return _inlay_chat_parser_append(parser, tokens, n_tokens, err);
+        }
+
+        /// <summary>Reads text, which may be cut anywhere, inside of characters too. Letters of markers count where the
+        /// vocabulary has no such token, and with WRITTEN_MARKERS.</summary>
+        /// <param name="parser">The parser.</param>
+        /// <param name="text">The text. May be null.</param>
+        /// <param name="text_len">Its length, or SIZE_MAX if a zero ends it. [bytes]</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: exclusive(parser). Blocks: no. Ownership: Nothing is kept. On error: Nothing was read.
+        /// INVALID_STATE: inlay_chat_parser_finish was called. OUT_OF_MEMORY: the parser is unspecified and can only be
+        /// freed. Errors: INVALID_STATE. Since: 1.3.</remarks>
+        public Status inlay_chat_parser_append_text(IntPtr parser, byte* text, UIntPtr text_len, inlay_error* err)
+        {
+            if (_inlay_chat_parser_append_text == null) return Older.Refuse("inlay_chat_parser_append_text", "1.3", err);
+            return _inlay_chat_parser_append_text(parser, text, text_len, err);
+        }
+
+        /// <summary>Says that the message ended, or was cut: what was held back is given. A second call changes
+        /// nothing.</summary>
+        /// <param name="parser">The parser.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: exclusive(parser). Blocks: no. Ownership: Nothing is kept. On error: OUT_OF_MEMORY: the parser
+        /// is unspecified and can only be freed. Errors: INVALID_STATE. Since: 1.3.</remarks>
+        public Status inlay_chat_parser_finish(IntPtr parser, inlay_error* err)
+        {
+            if (_inlay_chat_parser_finish == null) return Older.Refuse("inlay_chat_parser_finish", "1.3", err);
+            return _inlay_chat_parser_finish(parser, err);
+        }
+
+        /// <summary>Takes the parts of the message that are ready, in the order of the text, as far as there is room; what
+        /// there is no room for stays. Texts of REASONING, CONTENT and ARGUMENTS may be cut between characters.</summary>
+        /// <param name="parser">The parser.</param>
+        /// <param name="deltas">The parts.</param>
+        /// <param name="cap_deltas">Room in deltas.</param>
+        /// <param name="delta_stride">sizeof(inlay_chat_delta): from one part to the next. [bytes]</param>
+        /// <param name="text">Their texts, one behind the other. May be null.</param>
+        /// <param name="cap_text">Room in text. [bytes]</param>
+        /// <param name="n_deltas">Parts that were written; 0 where there are none.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: exclusive(parser). Blocks: no. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: no room
+        /// for the next part; 1 part and 512 bytes of text are room for any. Nothing is taken. Errors: BUFFER_TOO_SMALL,
+        /// INVALID_STATE. Since: 1.3.</remarks>
+        public Status inlay_chat_parser_take(IntPtr parser, inlay_chat_delta* deltas, UIntPtr cap_deltas, UIntPtr delta_stride, byte* text, UIntPtr cap_text, UIntPtr* n_deltas, inlay_error* err)
+        {
+            if (_inlay_chat_parser_take == null) return Older.Refuse("inlay_chat_parser_take", "1.3", err);
+            return _inlay_chat_parser_take(parser, deltas, cap_deltas, delta_stride, text, cap_text, n_deltas, err);
+        }
+
+        /// <summary>Tells where a parser is.</summary>
+        /// <param name="parser">The parser.</param>
+        /// <param name="info">Where it is.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: exclusive(parser). Blocks: no. Ownership: Nothing is kept. On error: Nothing has changed.
+        /// Errors: INVALID_STATE. Since: 1.3.</remarks>
+        public Status inlay_chat_parser_get_info(IntPtr parser, inlay_chat_parser_info* info, inlay_error* err)
+        {
+            if (_inlay_chat_parser_get_info == null) return Older.Refuse("inlay_chat_parser_get_info", "1.3", err);
+            return _inlay_chat_parser_get_info(parser, info, err);
+        }
+
+        /// <summary>Gives the whole message, whether its parts were taken or not, as JSON that can be appended to the
+        /// conversation: {"role": "assistant", "content"}, with "reasoning_content" and "tool_calls" where there are any. A
+        /// call is {"id", "type": "function", "function": {"name", "arguments"}}; its arguments are an object, or the text
+        /// of one where the chat template wants text, or what there is of a call that was cut, as text.</summary>
+        /// <param name="parser">The parser.</param>
+        /// <param name="buf">The JSON, ended by a zero if there is room. May be null.</param>
+        /// <param name="cap">Room in buf. [bytes]</param>
+        /// <param name="needed">Its length. [bytes] May be null.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: exclusive(parser). Blocks: no. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL:
+        /// `*needed` is set, buf is unspecified. INVALID_STATE: inlay_chat_parser_finish was not called. Errors:
+        /// INVALID_STATE, BUFFER_TOO_SMALL. Since: 1.3.</remarks>
+        public Status inlay_chat_parser_get_message(IntPtr parser, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err)
+        {
+            if (_inlay_chat_parser_get_message == null) return Older.Refuse("inlay_chat_parser_get_message", "1.3", err);
+            return _inlay_chat_parser_get_message(parser, buf, cap, needed, err);
         }
     }
 }

@@ -259,12 +259,13 @@ typedef int32_t inlay_constraint_kind;
 #define INLAY_CONSTRAINT_GBNF 2  // A grammar as llama.cpp writes them; its rule is root.
 #define INLAY_CONSTRAINT_REGEX 3  // A regular expression that the whole text matches, as ECMA-262 has them, without look-around and references.
 #define INLAY_CONSTRAINT_CHOICES 4  // One of some texts.
+#define INLAY_CONSTRAINT_MESSAGE 5  // A message with calls of tools, as the model's format writes them, or content by a schema; reasoning before is free. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools", "tool_choice", "parallel_tool_calls", "response_format"}, all as OpenAI's protocol has them.
 
 // How constraints write JSON; they change nothing for other kinds.
 typedef uint32_t inlay_constraint_flags;
 #define INLAY_CONSTRAINT_FLAG_COMPACT 1u  // No whitespace between values. Else none, one space, or a line end and up to 19 spaces or tabs.
 #define INLAY_CONSTRAINT_FLAG_ESCAPES 2u  // Strings that are values may have any escape, such as \u00e9. Else short ones, where JSON needs them.
-#define INLAY_CONSTRAINT_FLAG_LENIENT 4u  // JSON_SCHEMA: keywords that are not supported are dropped and remarked, not refused.
+#define INLAY_CONSTRAINT_FLAG_LENIENT 4u  // JSON_SCHEMA and MESSAGE: keywords that are not supported are dropped and remarked, not refused.
 
 // Where a session's text stands under its constraint.
 typedef int32_t inlay_constraint_state;
@@ -272,6 +273,29 @@ typedef int32_t inlay_constraint_state;
 #define INLAY_CONSTRAINT_STATE_INCOMPLETE 1  // Something must follow.
 #define INLAY_CONSTRAINT_STATE_COMPLETE 2  // The text is whole; more may be allowed.
 #define INLAY_CONSTRAINT_STATE_DEAD 3  // It is none that the constraint allows, and none could become of it.
+
+// What a part of a message is.
+typedef int32_t inlay_chat_delta_kind;
+#define INLAY_CHAT_DELTA_REASONING 0  // Text that the model wrote for itself.
+#define INLAY_CHAT_DELTA_CONTENT 1  // Text of the answer.
+#define INLAY_CHAT_DELTA_CALL_BEGIN 2  // A call of a tool begins; the text is the tool's name.
+#define INLAY_CHAT_DELTA_CALL_ID 3  // The call's id, directly behind CALL_BEGIN. Where the model wrote none before, it is made: 9 letters and digits.
+#define INLAY_CHAT_DELTA_ARGUMENTS 4  // Of the call's arguments, which all parts together are: a JSON object, as far as the model keeps to its format.
+#define INLAY_CHAT_DELTA_CALL_END 5  // The call ends. Calls do not overlap. The text is empty.
+
+// What is to be known of a part of a message.
+typedef uint32_t inlay_chat_delta_flags;
+#define INLAY_CHAT_DELTA_FLAG_WHOLE 1u  // With CALL_END: the arguments are one JSON value. Without it the call was cut, or went on as the format does not have it.
+
+// How a parser reads.
+typedef uint32_t inlay_chat_parser_flags;
+#define INLAY_CHAT_PARSER_WRITTEN_MARKERS 1u  // Letters of markers count, also those that the vocabulary has as tokens: for text in which control tokens are written out. Without it such letters are text, so that a model can speak of them.
+
+// Where a parser is.
+typedef uint32_t inlay_chat_parser_info_flags;
+#define INLAY_CHAT_PARSER_INFO_FINISHED 1u  // inlay_chat_parser_finish was called.
+#define INLAY_CHAT_PARSER_INFO_COMPLETE 2u  // With FINISHED: neither reasoning nor a call is open. A message that was cut need not be.
+#define INLAY_CHAT_PARSER_INFO_MALFORMED 4u  // Some text was not as the format says. It is content.
 
 // One model's weights on one device, with the KV pool and the statistics of its sessions.
 typedef struct inlay_engine inlay_engine;
@@ -286,6 +310,9 @@ typedef struct inlay_queue inlay_queue;
 // Which texts may be written, compiled for an engine's vocabulary. Any number of sessions and threads may use one at a
 // time. It keeps no engine alive.
 typedef struct inlay_constraint inlay_constraint;
+
+// Takes a message apart while a model writes it: reasoning, content and calls of tools. It keeps no engine alive.
+typedef struct inlay_chat_parser inlay_chat_parser;
 
 // Receives one log message. Called on the thread of the call that caused it, and on a thread of the engine only where
 // the host asked for such a thread, with the host's floating-point settings; must not call the library. It must not
@@ -1025,7 +1052,7 @@ typedef struct inlay_constraint_params {
   inlay_constraint_flags flags;
   // 0. [default 0]
   uint32_t reserved;
-  // The schema, grammar or expression. Not of ANY_JSON and CHOICES. [default NULL: none]
+  // The schema, grammar, expression, or JSON of a message. Not of ANY_JSON and CHOICES. [default NULL: none]
   const char* text;
   // Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]
   size_t text_len;
@@ -1033,6 +1060,11 @@ typedef struct inlay_constraint_params {
   const inlay_text* choices;
   // Their number, at least 1 with CHOICES. [0 to 65536, default 0]
   size_t n_choices;
+  // MESSAGE: tokens of the prompt, or its last ones, which say whether reasoning is open. Of no other kind. [default
+  // NULL: nothing of the answer is in it]
+  const int32_t* prompt;
+  // Their number. [tokens, 0 or more, default 0]
+  size_t n_prompt;
 } inlay_constraint_params;
 
 // What a constraint takes.
@@ -1069,6 +1101,61 @@ typedef struct inlay_state_reader {
   // Gives the bytes, one part behind the other; must not be NULL.
   inlay_state_read_fn read;
 } inlay_state_reader;
+
+// What a message is read by. Nothing of it is used after the call. Zero means default for every field.
+typedef struct inlay_chat_parser_params {
+  // sizeof(inlay_chat_parser_params). [bytes]
+  uint32_t struct_size;
+  // Others than the named ones are refused. [default 0]
+  inlay_chat_parser_flags flags;
+  // A format as JSON, at most 1 MiB: docs/design/chat-parsing.md has its keys. [default NULL: the one that the template
+  // writes]
+  const char* format;
+  // Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]
+  size_t format_len;
+  // The chat template that wrote the prompt, where it is not the model's own. [default NULL: the model's own]
+  const char* chat_template;
+  // Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]
+  size_t template_len;
+  // The tools as a JSON array: {"type": "function", "function": {"name", "parameters": JSON Schema}}, or the inner
+  // object alone. What formats write without quotes becomes JSON by their types. [default NULL: none]
+  const char* tools;
+  // Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]
+  size_t tools_len;
+  // Tokens of the prompt, or its last ones. Templates may begin the answer, as those do that open the reasoning.
+  // [default NULL: not known]
+  const int32_t* prompt;
+  // Their number. [tokens, 0 or more, default 0]
+  size_t n_prompt;
+} inlay_chat_parser_params;
+
+// A part of a message. Arrays of them come with a stride, sizeof(inlay_chat_delta) as the caller knows it.
+typedef struct inlay_chat_delta {
+  // What it is.
+  inlay_chat_delta_kind kind;
+  // What is to be known of it.
+  inlay_chat_delta_flags flags;
+  // The call that it is of, 0 for the message's first. 0 with REASONING and CONTENT.
+  int32_t call;
+  // 0.
+  int32_t reserved;
+  // Where its text begins in the call's text. [bytes]
+  size_t text;
+  // Its length: whole characters, not ended by a zero. [bytes]
+  size_t text_bytes;
+} inlay_chat_delta;
+
+// Where a parser is.
+typedef struct inlay_chat_parser_info {
+  // sizeof(inlay_chat_parser_info), set by the caller. [bytes]
+  uint32_t struct_size;
+  // Where it is.
+  inlay_chat_parser_info_flags flags;
+  // Calls that have begun.
+  int32_t n_calls;
+  // 0.
+  int32_t reserved;
+} inlay_chat_parser_info;
 
 // ---- The four verbs --------------------------------------------------------------------------------------------------
 
@@ -1849,6 +1936,111 @@ inlay_status inlay_session_restore(const inlay_engine* engine, const void* state
 // Since: 1.3.
 inlay_status inlay_session_restore_from(const inlay_engine* engine, const inlay_state_reader* reader,
                                         inlay_session** session, inlay_error* err);
+
+// ---- Messages --------------------------------------------------------------------------------------------------------
+
+// Says in which format the model writes reasoning and calls of tools, by its chat template or as it is given. JSON:
+// {"name", "reasoning": whether it has any, "calls": whether it has any, "arguments": "object" or "text", as the
+// template takes those of earlier calls, "remark": what was not recognized, empty if all was}.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: BUFFER_TOO_SMALL: `*needed` is set, buf is unspecified. FORMAT: the format or the tools are not as they
+// should be.
+// Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
+// Since: 1.3.
+inlay_status inlay_chat_get_format(const inlay_engine* engine, const inlay_chat_parser_params* params, char* buf,
+                                   size_t cap, size_t* needed, inlay_error* err);
+
+// Makes a parser of one message: tokens or text go in while they are drawn, parts of the message come out. What came
+// out is never taken back, and parts together are the same however the message is cut. Whatever a model writes is a
+// message: what is not as the format says is content, and MALFORMED is set.
+// Thread: any.
+// Blocks: no.
+// Ownership: `*parser` is the caller's, to be freed with inlay_chat_parser_free; the engine may be freed before.
+// On error: `*parser` is NULL. FORMAT: the format or the tools are not as they should be; the message names the place.
+// Errors: FORMAT, UNSUPPORTED.
+// Since: 1.3.
+inlay_status inlay_chat_parser_create(const inlay_engine* engine, const inlay_chat_parser_params* params,
+                                      inlay_chat_parser** parser, inlay_error* err);
+
+// Frees a parser. NULL is allowed.
+// Thread: exclusive(parser).
+// Blocks: no.
+// Ownership: The handle is invalid afterwards.
+// On error: cannot fail.
+// Errors: none.
+// Since: 1.3.
+void inlay_chat_parser_free(inlay_chat_parser* parser);
+
+// Reads tokens that the model drew. A token that is a marker of the format counts as one, the same letters in other
+// tokens do not; other control tokens are nothing.
+// Thread: exclusive(parser).
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: Nothing was read. INVALID_STATE: inlay_chat_parser_finish was called. OUT_OF_MEMORY: the parser is
+// unspecified and can only be freed.
+// Errors: INVALID_STATE.
+// Since: 1.3.
+inlay_status inlay_chat_parser_append(inlay_chat_parser* parser, const int32_t* tokens, size_t n_tokens,
+                                      inlay_error* err);
+
+// Reads text, which may be cut anywhere, inside of characters too. Letters of markers count where the vocabulary has no
+// such token, and with WRITTEN_MARKERS.
+// Thread: exclusive(parser).
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: Nothing was read. INVALID_STATE: inlay_chat_parser_finish was called. OUT_OF_MEMORY: the parser is
+// unspecified and can only be freed.
+// Errors: INVALID_STATE.
+// Since: 1.3.
+inlay_status inlay_chat_parser_append_text(inlay_chat_parser* parser, const char* text, size_t text_len,
+                                           inlay_error* err);
+
+// Says that the message ended, or was cut: what was held back is given. A second call changes nothing.
+// Thread: exclusive(parser).
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: OUT_OF_MEMORY: the parser is unspecified and can only be freed.
+// Errors: INVALID_STATE.
+// Since: 1.3.
+inlay_status inlay_chat_parser_finish(inlay_chat_parser* parser, inlay_error* err);
+
+// Takes the parts of the message that are ready, in the order of the text, as far as there is room; what there is no
+// room for stays. Texts of REASONING, CONTENT and ARGUMENTS may be cut between characters.
+// Thread: exclusive(parser).
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: BUFFER_TOO_SMALL: no room for the next part; 1 part and 512 bytes of text are room for any. Nothing is
+// taken.
+// Errors: BUFFER_TOO_SMALL, INVALID_STATE.
+// Since: 1.3.
+inlay_status inlay_chat_parser_take(inlay_chat_parser* parser, inlay_chat_delta* deltas, size_t cap_deltas,
+                                    size_t delta_stride, char* text, size_t cap_text, size_t* n_deltas,
+                                    inlay_error* err);
+
+// Tells where a parser is.
+// Thread: exclusive(parser).
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: INVALID_STATE.
+// Since: 1.3.
+inlay_status inlay_chat_parser_get_info(inlay_chat_parser* parser, inlay_chat_parser_info* info, inlay_error* err);
+
+// Gives the whole message, whether its parts were taken or not, as JSON that can be appended to the conversation:
+// {"role": "assistant", "content"}, with "reasoning_content" and "tool_calls" where there are any. A call is {"id",
+// "type": "function", "function": {"name", "arguments"}}; its arguments are an object, or the text of one where the
+// chat template wants text, or what there is of a call that was cut, as text.
+// Thread: exclusive(parser).
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: BUFFER_TOO_SMALL: `*needed` is set, buf is unspecified. INVALID_STATE: inlay_chat_parser_finish was not
+// called.
+// Errors: INVALID_STATE, BUFFER_TOO_SMALL.
+// Since: 1.3.
+inlay_status inlay_chat_parser_get_message(inlay_chat_parser* parser, char* buf, size_t cap, size_t* needed,
+                                           inlay_error* err);
 
 #ifdef __cplusplus
 }

@@ -609,6 +609,8 @@ const (
 	ConstraintRegex ConstraintKind = 3
 
 	ConstraintChoices ConstraintKind = 4
+
+	ConstraintMessage ConstraintKind = 5
 )
 
 func (v ConstraintKind) String() string {
@@ -623,6 +625,8 @@ func (v ConstraintKind) String() string {
 		return "REGEX"
 	case ConstraintChoices:
 		return "CHOICES"
+	case ConstraintMessage:
+		return "MESSAGE"
 	}
 	return "UNKNOWN"
 }
@@ -663,6 +667,62 @@ func (v ConstraintState) String() string {
 	return "UNKNOWN"
 }
 
+type ChatDeltaKind int32
+
+const (
+	ChatDeltaReasoning ChatDeltaKind = 0
+
+	ChatDeltaContent ChatDeltaKind = 1
+
+	ChatDeltaCallBegin ChatDeltaKind = 2
+
+	ChatDeltaCallID ChatDeltaKind = 3
+
+	ChatDeltaArguments ChatDeltaKind = 4
+
+	ChatDeltaCallEnd ChatDeltaKind = 5
+)
+
+func (v ChatDeltaKind) String() string {
+	switch v {
+	case ChatDeltaReasoning:
+		return "REASONING"
+	case ChatDeltaContent:
+		return "CONTENT"
+	case ChatDeltaCallBegin:
+		return "CALL_BEGIN"
+	case ChatDeltaCallID:
+		return "CALL_ID"
+	case ChatDeltaArguments:
+		return "ARGUMENTS"
+	case ChatDeltaCallEnd:
+		return "CALL_END"
+	}
+	return "UNKNOWN"
+}
+
+type ChatDeltaFlags uint32
+
+const (
+	ChatDeltaFlagWhole ChatDeltaFlags = 1
+)
+
+type ChatParserFlags uint32
+
+const (
+	ChatParserWrittenMarkers ChatParserFlags = 1
+)
+
+type ChatParserInfoFlags uint32
+
+const (
+	ChatParserInfoFinished ChatParserInfoFlags = 1
+
+	ChatParserInfoComplete ChatParserInfoFlags = 2
+
+	ChatParserInfoMalformed ChatParserInfoFlags = 4
+)
+
 type Engine struct{ _ [0]byte }
 
 type Session struct{ _ [0]byte }
@@ -670,6 +730,8 @@ type Session struct{ _ [0]byte }
 type Queue struct{ _ [0]byte }
 
 type Constraint struct{ _ [0]byte }
+
+type ChatParser struct{ _ [0]byte }
 
 type LogFn unsafe.Pointer
 
@@ -1212,7 +1274,7 @@ type RequestEvent struct {
 
 	NDrawn int32
 
-	Reserved int32
+	NTop int32
 
 	QueuedUs uint64
 
@@ -1269,6 +1331,10 @@ type ConstraintParams struct {
 	Choices *Text
 
 	NChoices uintptr
+
+	Prompt *int32
+
+	NPrompt uintptr
 }
 
 type ConstraintInfo struct {
@@ -1297,6 +1363,52 @@ type StateReader struct {
 	User unsafe.Pointer
 
 	Read StateReadFn
+}
+
+type ChatParserParams struct {
+	StructSize uint32
+
+	Flags ChatParserFlags
+
+	Format *byte
+
+	FormatLen uintptr
+
+	ChatTemplate *byte
+
+	TemplateLen uintptr
+
+	Tools *byte
+
+	ToolsLen uintptr
+
+	Prompt *int32
+
+	NPrompt uintptr
+}
+
+type ChatDelta struct {
+	Kind ChatDeltaKind
+
+	Flags ChatDeltaFlags
+
+	Call int32
+
+	Reserved int32
+
+	Text uintptr
+
+	TextBytes uintptr
+}
+
+type ChatParserInfo struct {
+	StructSize uint32
+
+	Flags ChatParserInfoFlags
+
+	NCalls int32
+
+	Reserved int32
 }
 
 func Load(path *byte, pathLen uintptr, params *LoadParams, engine **Engine, err *Error) Status {
@@ -1520,5 +1632,37 @@ func SessionRestore(engine *Engine, state unsafe.Pointer, nBytes uintptr, sessio
 }
 
 func SessionRestoreFrom(engine *Engine, reader *StateReader, session **Session, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func ChatGetFormat(engine *Engine, params *ChatParserParams, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func ChatParserCreate(engine *Engine, params *ChatParserParams, parser **ChatParser, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func ChatParserFree(parser *ChatParser) {}
+
+func ChatParserAppend(parser *ChatParser, tokens *int32, nTokens uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func ChatParserAppendText(parser *ChatParser, text *byte, textLen uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func ChatParserFinish(parser *ChatParser, err *Error) Status { return withoutCgo(err) }
+
+func ChatParserTake(parser *ChatParser, deltas *ChatDelta, capDeltas uintptr, deltaStride uintptr, text *byte, capText uintptr, nDeltas *uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func ChatParserGetInfo(parser *ChatParser, info *ChatParserInfo, err *Error) Status {
+	return withoutCgo(err)
+}
+
+func ChatParserGetMessage(parser *ChatParser, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
 	return withoutCgo(err)
 }

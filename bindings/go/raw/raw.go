@@ -411,6 +411,59 @@ static inlay_status go_inlay_session_restore_from(const inlay_engine* engine, co
   if (!api->inlay_session_restore_from) return inlay_go_missing("inlay_session_restore_from", err);
   return api->inlay_session_restore_from(engine, reader, session, err);
 }
+static inlay_status go_inlay_chat_get_format(const inlay_engine* engine, const inlay_chat_parser_params* params,
+                                             char* buf, size_t cap, size_t* needed, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_chat_get_format) return inlay_go_missing("inlay_chat_get_format", err);
+  return api->inlay_chat_get_format(engine, params, buf, cap, needed, err);
+}
+static inlay_status go_inlay_chat_parser_create(const inlay_engine* engine, const inlay_chat_parser_params* params,
+                                                inlay_chat_parser** parser, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_chat_parser_create) return inlay_go_missing("inlay_chat_parser_create", err);
+  return api->inlay_chat_parser_create(engine, params, parser, err);
+}
+static void go_inlay_chat_parser_free(inlay_chat_parser* parser) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_chat_parser_free) return;
+  api->inlay_chat_parser_free(parser);
+}
+static inlay_status go_inlay_chat_parser_append(inlay_chat_parser* parser, const int32_t* tokens, size_t n_tokens,
+                                                inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_chat_parser_append) return inlay_go_missing("inlay_chat_parser_append", err);
+  return api->inlay_chat_parser_append(parser, tokens, n_tokens, err);
+}
+static inlay_status go_inlay_chat_parser_append_text(inlay_chat_parser* parser, const char* text, size_t text_len,
+                                                     inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_chat_parser_append_text) return inlay_go_missing("inlay_chat_parser_append_text", err);
+  return api->inlay_chat_parser_append_text(parser, text, text_len, err);
+}
+static inlay_status go_inlay_chat_parser_finish(inlay_chat_parser* parser, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_chat_parser_finish) return inlay_go_missing("inlay_chat_parser_finish", err);
+  return api->inlay_chat_parser_finish(parser, err);
+}
+static inlay_status go_inlay_chat_parser_take(inlay_chat_parser* parser, inlay_chat_delta* deltas, size_t cap_deltas,
+                                              size_t delta_stride, char* text, size_t cap_text, size_t* n_deltas,
+                                              inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_chat_parser_take) return inlay_go_missing("inlay_chat_parser_take", err);
+  return api->inlay_chat_parser_take(parser, deltas, cap_deltas, delta_stride, text, cap_text, n_deltas, err);
+}
+static inlay_status go_inlay_chat_parser_get_info(inlay_chat_parser* parser, inlay_chat_parser_info* info,
+                                                  inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_chat_parser_get_info) return inlay_go_missing("inlay_chat_parser_get_info", err);
+  return api->inlay_chat_parser_get_info(parser, info, err);
+}
+static inlay_status go_inlay_chat_parser_get_message(inlay_chat_parser* parser, char* buf, size_t cap, size_t* needed,
+                                                     inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_chat_parser_get_message) return inlay_go_missing("inlay_chat_parser_get_message", err);
+  return api->inlay_chat_parser_get_message(parser, buf, cap, needed, err);
+}
 */
 import "C"
 
@@ -1156,6 +1209,10 @@ const (
 	ConstraintRegex ConstraintKind = 3
 	// One of some texts.
 	ConstraintChoices ConstraintKind = 4
+	// A message with calls of tools, as the model's format writes them, or content by a schema; reasoning before is
+	// free. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools", "tool_choice",
+	// "parallel_tool_calls", "response_format"}, all as OpenAI's protocol has them.
+	ConstraintMessage ConstraintKind = 5
 )
 
 // String is the value's name as the C header writes it, without the prefix.
@@ -1171,6 +1228,8 @@ func (v ConstraintKind) String() string {
 		return "REGEX"
 	case ConstraintChoices:
 		return "CHOICES"
+	case ConstraintMessage:
+		return "MESSAGE"
 	}
 	return "UNKNOWN"
 }
@@ -1184,7 +1243,7 @@ const (
 	ConstraintFlagCompact ConstraintFlags = 1
 	// Strings that are values may have any escape, such as \u00e9. Else short ones, where JSON needs them.
 	ConstraintFlagEscapes ConstraintFlags = 2
-	// JSON_SCHEMA: keywords that are not supported are dropped and remarked, not refused.
+	// JSON_SCHEMA and MESSAGE: keywords that are not supported are dropped and remarked, not refused.
 	ConstraintFlagLenient ConstraintFlags = 4
 )
 
@@ -1218,6 +1277,77 @@ func (v ConstraintState) String() string {
 	return "UNKNOWN"
 }
 
+// What a part of a message is.
+type ChatDeltaKind int32
+
+// Values of ChatDeltaKind.
+const (
+	// Text that the model wrote for itself.
+	ChatDeltaReasoning ChatDeltaKind = 0
+	// Text of the answer.
+	ChatDeltaContent ChatDeltaKind = 1
+	// A call of a tool begins; the text is the tool's name.
+	ChatDeltaCallBegin ChatDeltaKind = 2
+	// The call's id, directly behind CALL_BEGIN. Where the model wrote none before, it is made: 9 letters and digits.
+	ChatDeltaCallID ChatDeltaKind = 3
+	// Of the call's arguments, which all parts together are: a JSON object, as far as the model keeps to its format.
+	ChatDeltaArguments ChatDeltaKind = 4
+	// The call ends. Calls do not overlap. The text is empty.
+	ChatDeltaCallEnd ChatDeltaKind = 5
+)
+
+// String is the value's name as the C header writes it, without the prefix.
+func (v ChatDeltaKind) String() string {
+	switch v {
+	case ChatDeltaReasoning:
+		return "REASONING"
+	case ChatDeltaContent:
+		return "CONTENT"
+	case ChatDeltaCallBegin:
+		return "CALL_BEGIN"
+	case ChatDeltaCallID:
+		return "CALL_ID"
+	case ChatDeltaArguments:
+		return "ARGUMENTS"
+	case ChatDeltaCallEnd:
+		return "CALL_END"
+	}
+	return "UNKNOWN"
+}
+
+// What is to be known of a part of a message.
+type ChatDeltaFlags uint32
+
+// Values of ChatDeltaFlags.
+const (
+	// With CALL_END: the arguments are one JSON value. Without it the call was cut, or went on as the format does not
+	// have it.
+	ChatDeltaFlagWhole ChatDeltaFlags = 1
+)
+
+// How a parser reads.
+type ChatParserFlags uint32
+
+// Values of ChatParserFlags.
+const (
+	// Letters of markers count, also those that the vocabulary has as tokens: for text in which control tokens are
+	// written out. Without it such letters are text, so that a model can speak of them.
+	ChatParserWrittenMarkers ChatParserFlags = 1
+)
+
+// Where a parser is.
+type ChatParserInfoFlags uint32
+
+// Values of ChatParserInfoFlags.
+const (
+	// inlay_chat_parser_finish was called.
+	ChatParserInfoFinished ChatParserInfoFlags = 1
+	// With FINISHED: neither reasoning nor a call is open. A message that was cut need not be.
+	ChatParserInfoComplete ChatParserInfoFlags = 2
+	// Some text was not as the format says. It is content.
+	ChatParserInfoMalformed ChatParserInfoFlags = 4
+)
+
 // One model's weights on one device, with the KV pool and the statistics of its sessions.
 type Engine struct{ _ [0]byte }
 
@@ -1231,6 +1361,9 @@ type Queue struct{ _ [0]byte }
 // Which texts may be written, compiled for an engine's vocabulary. Any number of sessions and threads may use one at
 // a time. It keeps no engine alive.
 type Constraint struct{ _ [0]byte }
+
+// Takes a message apart while a model writes it: reasoning, content and calls of tools. It keeps no engine alive.
+type ChatParser struct{ _ [0]byte }
 
 // Receives one log message. Called on the thread of the call that caused it, and on a thread of the engine only where
 // the host asked for such a thread, with the host's floating-point settings; must not call the library. It must not
@@ -1984,7 +2117,7 @@ type ConstraintParams struct {
 	Flags ConstraintFlags
 	// 0. [default 0]
 	Reserved uint32
-	// The schema, grammar or expression. Not of ANY_JSON and CHOICES. [default NULL: none]
+	// The schema, grammar, expression, or JSON of a message. Not of ANY_JSON and CHOICES. [default NULL: none]
 	Text *byte
 	// Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]
 	TextLen uintptr
@@ -1992,6 +2125,11 @@ type ConstraintParams struct {
 	Choices *Text
 	// Their number, at least 1 with CHOICES. [0 to 65536, default 0]
 	NChoices uintptr
+	// MESSAGE: tokens of the prompt, or its last ones, which say whether reasoning is open. Of no other kind.
+	// [default NULL: nothing of the answer is in it]
+	Prompt *int32
+	// Their number. [tokens, 0 or more, default 0]
+	NPrompt uintptr
 }
 
 // What a constraint takes.
@@ -2027,6 +2165,61 @@ type StateReader struct {
 	User unsafe.Pointer
 	// Gives the bytes, one part behind the other; must not be NULL.
 	Read StateReadFn
+}
+
+// What a message is read by. Nothing of it is used after the call. Zero means default for every field.
+type ChatParserParams struct {
+	// sizeof(inlay_chat_parser_params). [bytes]
+	StructSize uint32
+	// Others than the named ones are refused. [default 0]
+	Flags ChatParserFlags
+	// A format as JSON, at most 1 MiB: docs/design/chat-parsing.md has its keys. [default NULL: the one that the
+	// template writes]
+	Format *byte
+	// Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]
+	FormatLen uintptr
+	// The chat template that wrote the prompt, where it is not the model's own. [default NULL: the model's own]
+	ChatTemplate *byte
+	// Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]
+	TemplateLen uintptr
+	// The tools as a JSON array: {"type": "function", "function": {"name", "parameters": JSON Schema}}, or the inner
+	// object alone. What formats write without quotes becomes JSON by their types. [default NULL: none]
+	Tools *byte
+	// Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]
+	ToolsLen uintptr
+	// Tokens of the prompt, or its last ones. Templates may begin the answer, as those do that open the reasoning.
+	// [default NULL: not known]
+	Prompt *int32
+	// Their number. [tokens, 0 or more, default 0]
+	NPrompt uintptr
+}
+
+// A part of a message. Arrays of them come with a stride, sizeof(inlay_chat_delta) as the caller knows it.
+type ChatDelta struct {
+	// What it is.
+	Kind ChatDeltaKind
+	// What is to be known of it.
+	Flags ChatDeltaFlags
+	// The call that it is of, 0 for the message's first. 0 with REASONING and CONTENT.
+	Call int32
+	// 0.
+	Reserved int32
+	// Where its text begins in the call's text. [bytes]
+	Text uintptr
+	// Its length: whole characters, not ended by a zero. [bytes]
+	TextBytes uintptr
+}
+
+// Where a parser is.
+type ChatParserInfo struct {
+	// sizeof(inlay_chat_parser_info), set by the caller. [bytes]
+	StructSize uint32
+	// Where it is.
+	Flags ChatParserInfoFlags
+	// Calls that have begun.
+	NCalls int32
+	// 0.
+	Reserved int32
 }
 
 // Load is inlay_load. Loads a model: a GGUF file, of which a split one is named by its first file, or a Hugging Face
@@ -3194,4 +3387,160 @@ func SessionRestore(engine *Engine, state unsafe.Pointer, nBytes uintptr, sessio
 //   - Since: 1.3.
 func SessionRestoreFrom(engine *Engine, reader *StateReader, session **Session, err *Error) Status {
 	return Status(C.go_inlay_session_restore_from((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.inlay_state_reader)(unsafe.Pointer(reader)), (**C.inlay_session)(unsafe.Pointer(session)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// ChatGetFormat is inlay_chat_get_format. Says in which format the model writes reasoning and calls of tools, by its
+// chat template or as it is given. JSON: {"name", "reasoning": whether it has any, "calls": whether it has any,
+// "arguments": "object" or "text", as the template takes those of earlier calls, "remark": what was not recognized,
+// empty if all was}.
+//
+//   - engine: The engine, whose model has a tokenizer.
+//   - params: NULL: all defaults. The prompt is unused.
+//   - buf: The JSON, ended by a zero if there is room.
+//   - cap_: Room in buf.
+//   - needed: Its length.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: BUFFER_TOO_SMALL: `*needed` is set, buf is unspecified. FORMAT: the format or the tools are not as
+//     they should be.
+//   - Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
+//   - Since: 1.3.
+func ChatGetFormat(engine *Engine, params *ChatParserParams, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return Status(C.go_inlay_chat_get_format((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.inlay_chat_parser_params)(unsafe.Pointer(params)), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// ChatParserCreate is inlay_chat_parser_create. Makes a parser of one message: tokens or text go in while they are
+// drawn, parts of the message come out. What came out is never taken back, and parts together are the same however
+// the message is cut. Whatever a model writes is a message: what is not as the format says is content, and MALFORMED
+// is set.
+//
+//   - engine: The engine, whose model has a tokenizer.
+//   - params: NULL: all defaults.
+//   - parser: The new parser.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: `*parser` is the caller's, to be freed with inlay_chat_parser_free; the engine may be freed before.
+//   - On error: `*parser` is NULL. FORMAT: the format or the tools are not as they should be; the message names the
+//     place.
+//   - Errors: FORMAT, UNSUPPORTED.
+//   - Since: 1.3.
+func ChatParserCreate(engine *Engine, params *ChatParserParams, parser **ChatParser, err *Error) Status {
+	return Status(C.go_inlay_chat_parser_create((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.inlay_chat_parser_params)(unsafe.Pointer(params)), (**C.inlay_chat_parser)(unsafe.Pointer(parser)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// ChatParserFree is inlay_chat_parser_free. Frees a parser. NULL is allowed.
+//
+//   - parser: The parser.
+//   - Thread: exclusive(parser).
+//   - Blocks: no.
+//   - Ownership: The handle is invalid afterwards.
+//   - Since: 1.3.
+func ChatParserFree(parser *ChatParser) {
+	C.go_inlay_chat_parser_free((*C.inlay_chat_parser)(unsafe.Pointer(parser)))
+}
+
+// ChatParserAppend is inlay_chat_parser_append. Reads tokens that the model drew. A token that is a marker of the
+// format counts as one, the same letters in other tokens do not; other control tokens are nothing.
+//
+//   - parser: The parser.
+//   - tokens: Token ids.
+//   - nTokens: Their number; 0 reads nothing.
+//   - Thread: exclusive(parser).
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: Nothing was read. INVALID_STATE: inlay_chat_parser_finish was called. OUT_OF_MEMORY: the parser is
+//     unspecified and can only be freed.
+//   - Errors: INVALID_STATE.
+//   - Since: 1.3.
+func ChatParserAppend(parser *ChatParser, tokens *int32, nTokens uintptr, err *Error) Status {
+	return Status(C.go_inlay_chat_parser_append((*C.inlay_chat_parser)(unsafe.Pointer(parser)), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(nTokens), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// ChatParserAppendText is inlay_chat_parser_append_text. Reads text, which may be cut anywhere, inside of characters
+// too. Letters of markers count where the vocabulary has no such token, and with WRITTEN_MARKERS.
+//
+//   - parser: The parser.
+//   - text: The text.
+//   - textLen: Its length, or SIZE_MAX if a zero ends it.
+//   - Thread: exclusive(parser).
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: Nothing was read. INVALID_STATE: inlay_chat_parser_finish was called. OUT_OF_MEMORY: the parser is
+//     unspecified and can only be freed.
+//   - Errors: INVALID_STATE.
+//   - Since: 1.3.
+func ChatParserAppendText(parser *ChatParser, text *byte, textLen uintptr, err *Error) Status {
+	return Status(C.go_inlay_chat_parser_append_text((*C.inlay_chat_parser)(unsafe.Pointer(parser)), (*C.char)(unsafe.Pointer(text)), C.size_t(textLen), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// ChatParserFinish is inlay_chat_parser_finish. Says that the message ended, or was cut: what was held back is given.
+// A second call changes nothing.
+//
+//   - parser: The parser.
+//   - Thread: exclusive(parser).
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: OUT_OF_MEMORY: the parser is unspecified and can only be freed.
+//   - Errors: INVALID_STATE.
+//   - Since: 1.3.
+func ChatParserFinish(parser *ChatParser, err *Error) Status {
+	return Status(C.go_inlay_chat_parser_finish((*C.inlay_chat_parser)(unsafe.Pointer(parser)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// ChatParserTake is inlay_chat_parser_take. Takes the parts of the message that are ready, in the order of the text,
+// as far as there is room; what there is no room for stays. Texts of REASONING, CONTENT and ARGUMENTS may be cut
+// between characters.
+//
+//   - parser: The parser.
+//   - deltas: The parts.
+//   - capDeltas: Room in deltas.
+//   - deltaStride: sizeof(inlay_chat_delta): from one part to the next.
+//   - text: Their texts, one behind the other.
+//   - capText: Room in text.
+//   - nDeltas: Parts that were written; 0 where there are none.
+//   - Thread: exclusive(parser).
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: BUFFER_TOO_SMALL: no room for the next part; 1 part and 512 bytes of text are room for any. Nothing
+//     is taken.
+//   - Errors: BUFFER_TOO_SMALL, INVALID_STATE.
+//   - Since: 1.3.
+func ChatParserTake(parser *ChatParser, deltas *ChatDelta, capDeltas uintptr, deltaStride uintptr, text *byte, capText uintptr, nDeltas *uintptr, err *Error) Status {
+	return Status(C.go_inlay_chat_parser_take((*C.inlay_chat_parser)(unsafe.Pointer(parser)), (*C.inlay_chat_delta)(unsafe.Pointer(deltas)), C.size_t(capDeltas), C.size_t(deltaStride), (*C.char)(unsafe.Pointer(text)), C.size_t(capText), (*C.size_t)(unsafe.Pointer(nDeltas)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// ChatParserGetInfo is inlay_chat_parser_get_info. Tells where a parser is.
+//
+//   - parser: The parser.
+//   - info: Where it is.
+//   - Thread: exclusive(parser).
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: Nothing has changed.
+//   - Errors: INVALID_STATE.
+//   - Since: 1.3.
+func ChatParserGetInfo(parser *ChatParser, info *ChatParserInfo, err *Error) Status {
+	return Status(C.go_inlay_chat_parser_get_info((*C.inlay_chat_parser)(unsafe.Pointer(parser)), (*C.inlay_chat_parser_info)(unsafe.Pointer(info)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// ChatParserGetMessage is inlay_chat_parser_get_message. Gives the whole message, whether its parts were taken or
+// not, as JSON that can be appended to the conversation: {"role": "assistant", "content"}, with "reasoning_content"
+// and "tool_calls" where there are any. A call is {"id", "type": "function", "function": {"name", "arguments"}}; its
+// arguments are an object, or the text of one where the chat template wants text, or what there is of a call that was
+// cut, as text.
+//
+//   - parser: The parser.
+//   - buf: The JSON, ended by a zero if there is room.
+//   - cap_: Room in buf.
+//   - needed: Its length.
+//   - Thread: exclusive(parser).
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: BUFFER_TOO_SMALL: `*needed` is set, buf is unspecified. INVALID_STATE: inlay_chat_parser_finish was
+//     not called.
+//   - Errors: INVALID_STATE, BUFFER_TOO_SMALL.
+//   - Since: 1.3.
+func ChatParserGetMessage(parser *ChatParser, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return Status(C.go_inlay_chat_parser_get_message((*C.inlay_chat_parser)(unsafe.Pointer(parser)), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
 }

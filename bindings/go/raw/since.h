@@ -72,6 +72,15 @@
   X(inlay_session_save, 3) \
   X(inlay_session_save_to, 3) \
   X(inlay_session_restore, 3) \
-  X(inlay_session_restore_from, 3)
+  X(inlay_session_restore_from, 3) \
+  X(inlay_chat_get_format, 3) \
+  X(inlay_chat_parser_create, 3) \
+  X(inlay_chat_parser_free, 3) \
+  X(inlay_chat_parser_append, 3) \
+  X(inlay_chat_parser_append_text, 3) \
+  X(inlay_chat_parser_finish, 3) \
+  X(inlay_chat_parser_take, 3) \
+  X(inlay_chat_parser_get_info, 3) \
+  X(inlay_chat_parser_get_message, 3)
 
 #endif

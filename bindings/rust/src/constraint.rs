@@ -4,7 +4,7 @@ use crate::engine::TEXT_BYTES;
 use crate::error::{call, read_string};
 use crate::options::setters;
 use crate::session::{check_library, raw_text};
-use crate::{raw, ConstraintKind, Engine, Library, Result, Session};
+use crate::{raw, ConstraintKind, Engine, Library, Result, Session, Token};
 use std::sync::Arc;
 
 setters! {
@@ -12,6 +12,7 @@ setters! {
         compact: bool,
         escapes: bool,
         lenient: bool,
+        prompt: impl Into<Vec<Token>>,
     }
 }
 
@@ -149,7 +150,7 @@ pub struct ConstraintInfo {
 pub struct ConstraintSource<'a> {
     /// What the text is. Default: a JSON schema.
     pub kind: ConstraintKind,
-    /// The schema, grammar or expression. The other kinds have none.
+    /// The schema, grammar, expression, or JSON of a message. The other kinds have none.
     pub text: Option<&'a str>,
     /// The texts of [`Choices`](ConstraintKind::Choices), at most 65536. The other kinds have none.
     pub choices: Vec<String>,
@@ -159,6 +160,9 @@ pub struct ConstraintSource<'a> {
     pub escapes: bool,
     /// Keywords of a schema that are not supported are dropped and [remarked](Constraint::remarks), not refused.
     pub lenient: bool,
+    /// Of a [`Message`](ConstraintKind::Message): the prompt, or its last tokens, which say whether reasoning is open. The other
+    /// kinds have none.
+    pub prompt: Vec<Token>,
 }
 
 impl<'a> ConstraintSource<'a> {
@@ -228,6 +232,22 @@ impl<'a> ConstraintSource<'a> {
         Self { choices, ..Self::of(ConstraintKind::Choices, None) }
     }
 
+    /// A message with calls of tools as the model's format writes them, or with content by a schema; reasoning before is free. The
+    /// demand is JSON: `tools`, `tool_choice`, `parallel_tool_calls` and `response_format`, all as OpenAI's protocol has them. The
+    /// [`prompt`](Self::prompt) belongs to it.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// let demand = r#"{"response_format": {"type": "json_object"}}"#;
+    /// let prompt = engine.tokenize("The innkeeper is", TokenizeOptions::default())?;
+    /// let constraint = engine.constraint(&ConstraintSource::message(demand).prompt(prompt))?;
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn message(demand: &'a str) -> Self {
+        Self::of(ConstraintKind::Message, Some(demand))
+    }
+
     /// Makes a call with the source as the C API wants it.
     fn with_raw<T>(&self, function: impl FnOnce(&raw::inlay_constraint_params) -> T) -> T {
         let choices: Vec<_> = self.choices.iter().map(|text| raw_text(text)).collect();
@@ -240,6 +260,8 @@ impl<'a> ConstraintSource<'a> {
             text_len: self.text.map_or(0, str::len),
             choices: if choices.is_empty() { std::ptr::null() } else { choices.as_ptr() },
             n_choices: choices.len(),
+            prompt: if self.prompt.is_empty() { std::ptr::null() } else { self.prompt.as_ptr() },
+            n_prompt: self.prompt.len(),
             ..Default::default()
         })
     }

@@ -701,6 +701,10 @@ pub enum ConstraintKind {
     Regex,
     /// One of some texts.
     Choices,
+    /// A message with calls of tools, as the model's format writes them, or content by a schema; reasoning before is
+    /// free. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools", "tool_choice",
+    /// "parallel_tool_calls", "response_format"}, all as OpenAI's protocol has them.
+    Message,
     /// A number that this version of the crate has no name for.
     Other(i32),
 }
@@ -714,6 +718,7 @@ impl ConstraintKind {
             raw::INLAY_CONSTRAINT_GBNF => Self::Gbnf,
             raw::INLAY_CONSTRAINT_REGEX => Self::Regex,
             raw::INLAY_CONSTRAINT_CHOICES => Self::Choices,
+            raw::INLAY_CONSTRAINT_MESSAGE => Self::Message,
             other => Self::Other(other),
         }
     }
@@ -726,6 +731,7 @@ impl ConstraintKind {
             Self::Gbnf => raw::INLAY_CONSTRAINT_GBNF,
             Self::Regex => raw::INLAY_CONSTRAINT_REGEX,
             Self::Choices => raw::INLAY_CONSTRAINT_CHOICES,
+            Self::Message => raw::INLAY_CONSTRAINT_MESSAGE,
             Self::Other(number) => number,
         }
     }
@@ -763,6 +769,56 @@ impl ConstraintState {
             Self::Incomplete => raw::INLAY_CONSTRAINT_STATE_INCOMPLETE,
             Self::Complete => raw::INLAY_CONSTRAINT_STATE_COMPLETE,
             Self::Dead => raw::INLAY_CONSTRAINT_STATE_DEAD,
+            Self::Other(number) => number,
+        }
+    }
+}
+
+/// What a part of a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum ChatDeltaKind {
+    /// Text that the model wrote for itself.
+    #[default]
+    Reasoning,
+    /// Text of the answer.
+    Content,
+    /// A call of a tool begins; the text is the tool's name.
+    CallBegin,
+    /// The call's id, directly behind CALL_BEGIN. Where the model wrote none before, it is made: 9 letters and
+    /// digits.
+    CallId,
+    /// Of the call's arguments, which all parts together are: a JSON object, as far as the model keeps to its format.
+    Arguments,
+    /// The call ends. Calls do not overlap. The text is empty.
+    CallEnd,
+    /// A number that this version of the crate has no name for.
+    Other(i32),
+}
+
+impl ChatDeltaKind {
+    /// From the number in the C API.
+    pub const fn from_raw(number: i32) -> Self {
+        match number {
+            raw::INLAY_CHAT_DELTA_REASONING => Self::Reasoning,
+            raw::INLAY_CHAT_DELTA_CONTENT => Self::Content,
+            raw::INLAY_CHAT_DELTA_CALL_BEGIN => Self::CallBegin,
+            raw::INLAY_CHAT_DELTA_CALL_ID => Self::CallId,
+            raw::INLAY_CHAT_DELTA_ARGUMENTS => Self::Arguments,
+            raw::INLAY_CHAT_DELTA_CALL_END => Self::CallEnd,
+            other => Self::Other(other),
+        }
+    }
+
+    /// The number in the C API.
+    pub const fn to_raw(self) -> i32 {
+        match self {
+            Self::Reasoning => raw::INLAY_CHAT_DELTA_REASONING,
+            Self::Content => raw::INLAY_CHAT_DELTA_CONTENT,
+            Self::CallBegin => raw::INLAY_CHAT_DELTA_CALL_BEGIN,
+            Self::CallId => raw::INLAY_CHAT_DELTA_CALL_ID,
+            Self::Arguments => raw::INLAY_CHAT_DELTA_ARGUMENTS,
+            Self::CallEnd => raw::INLAY_CHAT_DELTA_CALL_END,
             Self::Other(number) => number,
         }
     }

@@ -50,6 +50,7 @@ mod evaluations;
 mod generation;
 mod info;
 mod library;
+mod message;
 mod options;
 mod queue;
 #[allow(clippy::missing_errors_doc)] // its functions name their errors in the C API's way
@@ -81,6 +82,7 @@ pub use info::{
     TokenLogprob, TokenScore,
 };
 pub use library::Library;
+pub use message::{MessageOptions, MessageParser, MessagePart, ParsedMessage};
 pub use options::{
     ChatEnd, ConvertOptions, EmbedOptions, GenerateOptions, LoadOptions, ProfileOptions, Prompt, ScoreOptions,
     SessionOptions, TokenizeOptions,

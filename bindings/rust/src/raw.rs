@@ -374,6 +374,10 @@ pub const INLAY_CONSTRAINT_GBNF: inlay_constraint_kind = 2;
 pub const INLAY_CONSTRAINT_REGEX: inlay_constraint_kind = 3;
 /// One of some texts.
 pub const INLAY_CONSTRAINT_CHOICES: inlay_constraint_kind = 4;
+/// A message with calls of tools, as the model's format writes them, or content by a schema; reasoning before is
+/// free. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools", "tool_choice",
+/// "parallel_tool_calls", "response_format"}, all as OpenAI's protocol has them.
+pub const INLAY_CONSTRAINT_MESSAGE: inlay_constraint_kind = 5;
 
 /// How constraints write JSON; they change nothing for other kinds.
 pub type inlay_constraint_flags = u32;
@@ -381,7 +385,7 @@ pub type inlay_constraint_flags = u32;
 pub const INLAY_CONSTRAINT_FLAG_COMPACT: inlay_constraint_flags = 1;
 /// Strings that are values may have any escape, such as \u00e9. Else short ones, where JSON needs them.
 pub const INLAY_CONSTRAINT_FLAG_ESCAPES: inlay_constraint_flags = 2;
-/// JSON_SCHEMA: keywords that are not supported are dropped and remarked, not refused.
+/// JSON_SCHEMA and MESSAGE: keywords that are not supported are dropped and remarked, not refused.
 pub const INLAY_CONSTRAINT_FLAG_LENIENT: inlay_constraint_flags = 4;
 
 /// Where a session's text stands under its constraint.
@@ -394,6 +398,42 @@ pub const INLAY_CONSTRAINT_STATE_INCOMPLETE: inlay_constraint_state = 1;
 pub const INLAY_CONSTRAINT_STATE_COMPLETE: inlay_constraint_state = 2;
 /// It is none that the constraint allows, and none could become of it.
 pub const INLAY_CONSTRAINT_STATE_DEAD: inlay_constraint_state = 3;
+
+/// What a part of a message is.
+pub type inlay_chat_delta_kind = i32;
+/// Text that the model wrote for itself.
+pub const INLAY_CHAT_DELTA_REASONING: inlay_chat_delta_kind = 0;
+/// Text of the answer.
+pub const INLAY_CHAT_DELTA_CONTENT: inlay_chat_delta_kind = 1;
+/// A call of a tool begins; the text is the tool's name.
+pub const INLAY_CHAT_DELTA_CALL_BEGIN: inlay_chat_delta_kind = 2;
+/// The call's id, directly behind CALL_BEGIN. Where the model wrote none before, it is made: 9 letters and digits.
+pub const INLAY_CHAT_DELTA_CALL_ID: inlay_chat_delta_kind = 3;
+/// Of the call's arguments, which all parts together are: a JSON object, as far as the model keeps to its format.
+pub const INLAY_CHAT_DELTA_ARGUMENTS: inlay_chat_delta_kind = 4;
+/// The call ends. Calls do not overlap. The text is empty.
+pub const INLAY_CHAT_DELTA_CALL_END: inlay_chat_delta_kind = 5;
+
+/// What is to be known of a part of a message.
+pub type inlay_chat_delta_flags = u32;
+/// With CALL_END: the arguments are one JSON value. Without it the call was cut, or went on as the format does not
+/// have it.
+pub const INLAY_CHAT_DELTA_FLAG_WHOLE: inlay_chat_delta_flags = 1;
+
+/// How a parser reads.
+pub type inlay_chat_parser_flags = u32;
+/// Letters of markers count, also those that the vocabulary has as tokens: for text in which control tokens are
+/// written out. Without it such letters are text, so that a model can speak of them.
+pub const INLAY_CHAT_PARSER_WRITTEN_MARKERS: inlay_chat_parser_flags = 1;
+
+/// Where a parser is.
+pub type inlay_chat_parser_info_flags = u32;
+/// [`inlay_chat_parser_finish`](Functions::inlay_chat_parser_finish) was called.
+pub const INLAY_CHAT_PARSER_INFO_FINISHED: inlay_chat_parser_info_flags = 1;
+/// With FINISHED: neither reasoning nor a call is open. A message that was cut need not be.
+pub const INLAY_CHAT_PARSER_INFO_COMPLETE: inlay_chat_parser_info_flags = 2;
+/// Some text was not as the format says. It is content.
+pub const INLAY_CHAT_PARSER_INFO_MALFORMED: inlay_chat_parser_info_flags = 4;
 
 /// One model's weights on one device, with the KV pool and the statistics of its sessions.
 #[derive(Debug)]
@@ -425,6 +465,14 @@ pub struct inlay_queue {
 #[derive(Debug)]
 #[repr(C)]
 pub struct inlay_constraint {
+    _opaque: [u8; 0],
+    _neither_send_nor_sync: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+/// Takes a message apart while a model writes it: reasoning, content and calls of tools. It keeps no engine alive.
+#[derive(Debug)]
+#[repr(C)]
+pub struct inlay_chat_parser {
     _opaque: [u8; 0],
     _neither_send_nor_sync: PhantomData<(*mut u8, PhantomPinned)>,
 }
@@ -1467,7 +1515,7 @@ pub struct inlay_constraint_params {
     pub flags: inlay_constraint_flags,
     /// 0. (default 0)
     pub reserved: u32,
-    /// The schema, grammar or expression. Not of ANY_JSON and CHOICES. (default NULL: none)
+    /// The schema, grammar, expression, or JSON of a message. Not of ANY_JSON and CHOICES. (default NULL: none)
     pub text: *const c_char,
     /// Its length, or SIZE_MAX if a zero ends it. (bytes, default 0)
     pub text_len: usize,
@@ -1475,6 +1523,11 @@ pub struct inlay_constraint_params {
     pub choices: *const inlay_text,
     /// Their number, at least 1 with CHOICES. (0 to 65536, default 0)
     pub n_choices: usize,
+    /// MESSAGE: tokens of the prompt, or its last ones, which say whether reasoning is open. Of no other kind.
+    /// (default NULL: nothing of the answer is in it)
+    pub prompt: *const i32,
+    /// Their number. (tokens, 0 or more, default 0)
+    pub n_prompt: usize,
 }
 
 impl Default for inlay_constraint_params {
@@ -1544,6 +1597,91 @@ pub struct inlay_state_reader {
 }
 
 impl Default for inlay_state_reader {
+    /// All zero, with `struct_size` set.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
+/// What a message is read by. Nothing of it is used after the call. Zero means default for every field.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_chat_parser_params {
+    /// sizeof([`inlay_chat_parser_params`]). (bytes)
+    pub struct_size: u32,
+    /// Others than the named ones are refused. (default 0)
+    pub flags: inlay_chat_parser_flags,
+    /// A format as JSON, at most 1 MiB: docs/design/chat-parsing.md has its keys. (default NULL: the one that the
+    /// template writes)
+    pub format: *const c_char,
+    /// Its length, or SIZE_MAX if a zero ends it. (bytes, default 0)
+    pub format_len: usize,
+    /// The chat template that wrote the prompt, where it is not the model's own. (default NULL: the model's own)
+    pub chat_template: *const c_char,
+    /// Its length, or SIZE_MAX if a zero ends it. (bytes, default 0)
+    pub template_len: usize,
+    /// The tools as a JSON array: {"type": "function", "function": {"name", "parameters": JSON Schema}}, or the inner
+    /// object alone. What formats write without quotes becomes JSON by their types. (default NULL: none)
+    pub tools: *const c_char,
+    /// Its length, or SIZE_MAX if a zero ends it. (bytes, default 0)
+    pub tools_len: usize,
+    /// Tokens of the prompt, or its last ones. Templates may begin the answer, as those do that open the reasoning.
+    /// (default NULL: not known)
+    pub prompt: *const i32,
+    /// Their number. (tokens, 0 or more, default 0)
+    pub n_prompt: usize,
+}
+
+impl Default for inlay_chat_parser_params {
+    /// All zero, with `struct_size` set.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        Self { struct_size: size_of::<Self>() as u32, ..unsafe { core::mem::zeroed() } }
+    }
+}
+
+/// A part of a message. Arrays of them come with a stride, sizeof([`inlay_chat_delta`]) as the caller knows it.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_chat_delta {
+    /// What it is.
+    pub kind: inlay_chat_delta_kind,
+    /// What is to be known of it.
+    pub flags: inlay_chat_delta_flags,
+    /// The call that it is of, 0 for the message's first. 0 with REASONING and CONTENT.
+    pub call: i32,
+    /// 0.
+    pub reserved: i32,
+    /// Where its text begins in the call's text. (bytes)
+    pub text: usize,
+    /// Its length: whole characters, not ended by a zero. (bytes)
+    pub text_bytes: usize,
+}
+
+impl Default for inlay_chat_delta {
+    /// All zero.
+    fn default() -> Self {
+        // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
+        unsafe { core::mem::zeroed() }
+    }
+}
+
+/// Where a parser is.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct inlay_chat_parser_info {
+    /// sizeof([`inlay_chat_parser_info`]), set by the caller. (bytes)
+    pub struct_size: u32,
+    /// Where it is.
+    pub flags: inlay_chat_parser_info_flags,
+    /// Calls that have begun.
+    pub n_calls: i32,
+    /// 0.
+    pub reserved: i32,
+}
+
+impl Default for inlay_chat_parser_info {
     /// All zero, with `struct_size` set.
     fn default() -> Self {
         // SAFETY: numbers, null pointers and absent callbacks are all zero bits.
@@ -2655,10 +2793,153 @@ pub struct Functions {
     /// - `reader`: Where the bytes come from.
     /// - `session`: The new session.
     pub inlay_session_restore_from: unsafe extern "C" fn(engine: *const inlay_engine, reader: *const inlay_state_reader, session: *mut *mut inlay_session, err: *mut inlay_error) -> inlay_status,
+    /// Says in which format the model writes reasoning and calls of tools, by its chat template or as it is given.
+    /// JSON: {"name", "reasoning": whether it has any, "calls": whether it has any, "arguments": "object" or "text",
+    /// as the template takes those of earlier calls, "remark": what was not recognized, empty if all was}.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: BUFFER_TOO_SMALL: `*needed` is set, buf is unspecified. FORMAT: the format or the tools are not as
+    ///   they should be.
+    /// - Errors: FORMAT, UNSUPPORTED, BUFFER_TOO_SMALL.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `engine`: The engine, whose model has a tokenizer.
+    /// - `params`: NULL: all defaults. The prompt is unused. (may be null)
+    /// - `buf`: The JSON, ended by a zero if there is room. (may be null)
+    /// - `cap`: Room in buf. (bytes)
+    /// - `needed`: Its length. (bytes, may be null)
+    pub inlay_chat_get_format: unsafe extern "C" fn(engine: *const inlay_engine, params: *const inlay_chat_parser_params, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// Makes a parser of one message: tokens or text go in while they are drawn, parts of the message come out. What
+    /// came out is never taken back, and parts together are the same however the message is cut. Whatever a model
+    /// writes is a message: what is not as the format says is content, and MALFORMED is set.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: `*parser` is the caller's, to be freed with
+    ///   [`inlay_chat_parser_free`](Functions::inlay_chat_parser_free); the engine may be freed before.
+    /// - On error: `*parser` is NULL. FORMAT: the format or the tools are not as they should be; the message names
+    ///   the place.
+    /// - Errors: FORMAT, UNSUPPORTED.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `engine`: The engine, whose model has a tokenizer.
+    /// - `params`: NULL: all defaults. (may be null)
+    /// - `parser`: The new parser.
+    pub inlay_chat_parser_create: unsafe extern "C" fn(engine: *const inlay_engine, params: *const inlay_chat_parser_params, parser: *mut *mut inlay_chat_parser, err: *mut inlay_error) -> inlay_status,
+    /// Frees a parser. NULL is allowed.
+    ///
+    /// - Thread: exclusive(parser).
+    /// - Blocks: no.
+    /// - Ownership: The handle is invalid afterwards.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `parser`: The parser. (may be null)
+    pub inlay_chat_parser_free: unsafe extern "C" fn(parser: *mut inlay_chat_parser),
+    /// Reads tokens that the model drew. A token that is a marker of the format counts as one, the same letters in
+    /// other tokens do not; other control tokens are nothing.
+    ///
+    /// - Thread: exclusive(parser).
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: Nothing was read. INVALID_STATE: [`inlay_chat_parser_finish`](Functions::inlay_chat_parser_finish)
+    ///   was called. OUT_OF_MEMORY: the parser is unspecified and can only be freed.
+    /// - Errors: INVALID_STATE.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `parser`: The parser.
+    /// - `tokens`: Token ids.
+    /// - `n_tokens`: Their number; 0 reads nothing. (tokens)
+    pub inlay_chat_parser_append: unsafe extern "C" fn(parser: *mut inlay_chat_parser, tokens: *const i32, n_tokens: usize, err: *mut inlay_error) -> inlay_status,
+    /// Reads text, which may be cut anywhere, inside of characters too. Letters of markers count where the vocabulary
+    /// has no such token, and with WRITTEN_MARKERS.
+    ///
+    /// - Thread: exclusive(parser).
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: Nothing was read. INVALID_STATE: [`inlay_chat_parser_finish`](Functions::inlay_chat_parser_finish)
+    ///   was called. OUT_OF_MEMORY: the parser is unspecified and can only be freed.
+    /// - Errors: INVALID_STATE.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `parser`: The parser.
+    /// - `text`: The text. (may be null)
+    /// - `text_len`: Its length, or SIZE_MAX if a zero ends it. (bytes)
+    pub inlay_chat_parser_append_text: unsafe extern "C" fn(parser: *mut inlay_chat_parser, text: *const c_char, text_len: usize, err: *mut inlay_error) -> inlay_status,
+    /// Says that the message ended, or was cut: what was held back is given. A second call changes nothing.
+    ///
+    /// - Thread: exclusive(parser).
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: OUT_OF_MEMORY: the parser is unspecified and can only be freed.
+    /// - Errors: INVALID_STATE.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `parser`: The parser.
+    pub inlay_chat_parser_finish: unsafe extern "C" fn(parser: *mut inlay_chat_parser, err: *mut inlay_error) -> inlay_status,
+    /// Takes the parts of the message that are ready, in the order of the text, as far as there is room; what there
+    /// is no room for stays. Texts of REASONING, CONTENT and ARGUMENTS may be cut between characters.
+    ///
+    /// - Thread: exclusive(parser).
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: BUFFER_TOO_SMALL: no room for the next part; 1 part and 512 bytes of text are room for any.
+    ///   Nothing is taken.
+    /// - Errors: BUFFER_TOO_SMALL, INVALID_STATE.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `parser`: The parser.
+    /// - `deltas`: The parts.
+    /// - `cap_deltas`: Room in deltas.
+    /// - `delta_stride`: sizeof([`inlay_chat_delta`]): from one part to the next. (bytes)
+    /// - `text`: Their texts, one behind the other. (may be null)
+    /// - `cap_text`: Room in text. (bytes)
+    /// - `n_deltas`: Parts that were written; 0 where there are none.
+    pub inlay_chat_parser_take: unsafe extern "C" fn(parser: *mut inlay_chat_parser, deltas: *mut inlay_chat_delta, cap_deltas: usize, delta_stride: usize, text: *mut c_char, cap_text: usize, n_deltas: *mut usize, err: *mut inlay_error) -> inlay_status,
+    /// Tells where a parser is.
+    ///
+    /// - Thread: exclusive(parser).
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: Nothing has changed.
+    /// - Errors: INVALID_STATE.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `parser`: The parser.
+    /// - `info`: Where it is.
+    pub inlay_chat_parser_get_info: unsafe extern "C" fn(parser: *mut inlay_chat_parser, info: *mut inlay_chat_parser_info, err: *mut inlay_error) -> inlay_status,
+    /// Gives the whole message, whether its parts were taken or not, as JSON that can be appended to the
+    /// conversation: {"role": "assistant", "content"}, with "reasoning_content" and "tool_calls" where there are any.
+    /// A call is {"id", "type": "function", "function": {"name", "arguments"}}; its arguments are an object, or the
+    /// text of one where the chat template wants text, or what there is of a call that was cut, as text.
+    ///
+    /// - Thread: exclusive(parser).
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: BUFFER_TOO_SMALL: `*needed` is set, buf is unspecified. INVALID_STATE:
+    ///   [`inlay_chat_parser_finish`](Functions::inlay_chat_parser_finish) was not called.
+    /// - Errors: INVALID_STATE, BUFFER_TOO_SMALL.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `parser`: The parser.
+    /// - `buf`: The JSON, ended by a zero if there is room. (may be null)
+    /// - `cap`: Room in buf. (bytes)
+    /// - `needed`: Its length. (bytes, may be null)
+    pub inlay_chat_parser_get_message: unsafe extern "C" fn(parser: *mut inlay_chat_parser, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
 }
 
 /// Names of all functions, in the header's order.
-pub const FUNCTION_NAMES: [&str; 68] = [
+pub const FUNCTION_NAMES: [&str; 77] = [
     "inlay_load",
     "inlay_prefill",
     "inlay_decode_step",
@@ -2727,6 +3008,15 @@ pub const FUNCTION_NAMES: [&str; 68] = [
     "inlay_session_save_to",
     "inlay_session_restore",
     "inlay_session_restore_from",
+    "inlay_chat_get_format",
+    "inlay_chat_parser_create",
+    "inlay_chat_parser_free",
+    "inlay_chat_parser_append",
+    "inlay_chat_parser_append_text",
+    "inlay_chat_parser_finish",
+    "inlay_chat_parser_take",
+    "inlay_chat_parser_get_info",
+    "inlay_chat_parser_get_message",
 ];
 
 #[cfg(feature = "link")]
@@ -2868,6 +3158,24 @@ unsafe extern "C" {
     pub fn inlay_session_restore(engine: *const inlay_engine, state: *const c_void, n_bytes: usize, session: *mut *mut inlay_session, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_session_restore_from`].
     pub fn inlay_session_restore_from(engine: *const inlay_engine, reader: *const inlay_state_reader, session: *mut *mut inlay_session, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_chat_get_format`].
+    pub fn inlay_chat_get_format(engine: *const inlay_engine, params: *const inlay_chat_parser_params, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_chat_parser_create`].
+    pub fn inlay_chat_parser_create(engine: *const inlay_engine, params: *const inlay_chat_parser_params, parser: *mut *mut inlay_chat_parser, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_chat_parser_free`].
+    pub fn inlay_chat_parser_free(parser: *mut inlay_chat_parser);
+    /// See [`Functions::inlay_chat_parser_append`].
+    pub fn inlay_chat_parser_append(parser: *mut inlay_chat_parser, tokens: *const i32, n_tokens: usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_chat_parser_append_text`].
+    pub fn inlay_chat_parser_append_text(parser: *mut inlay_chat_parser, text: *const c_char, text_len: usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_chat_parser_finish`].
+    pub fn inlay_chat_parser_finish(parser: *mut inlay_chat_parser, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_chat_parser_take`].
+    pub fn inlay_chat_parser_take(parser: *mut inlay_chat_parser, deltas: *mut inlay_chat_delta, cap_deltas: usize, delta_stride: usize, text: *mut c_char, cap_text: usize, n_deltas: *mut usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_chat_parser_get_info`].
+    pub fn inlay_chat_parser_get_info(parser: *mut inlay_chat_parser, info: *mut inlay_chat_parser_info, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_chat_parser_get_message`].
+    pub fn inlay_chat_parser_get_message(parser: *mut inlay_chat_parser, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
 }
 
 impl Functions {
@@ -2943,6 +3251,15 @@ impl Functions {
             inlay_session_save_to,
             inlay_session_restore,
             inlay_session_restore_from,
+            inlay_chat_get_format,
+            inlay_chat_parser_create,
+            inlay_chat_parser_free,
+            inlay_chat_parser_append,
+            inlay_chat_parser_append_text,
+            inlay_chat_parser_finish,
+            inlay_chat_parser_take,
+            inlay_chat_parser_get_info,
+            inlay_chat_parser_get_message,
         }
     }
 
@@ -3330,6 +3647,60 @@ impl Functions {
                 // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
+            inlay_chat_get_format: match find(c"inlay_chat_get_format") {
+                p if p.is_null() && minor < 3 => absent_inlay_chat_get_format,
+                p if p.is_null() => return Err("inlay_chat_get_format"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
+            inlay_chat_parser_create: match find(c"inlay_chat_parser_create") {
+                p if p.is_null() && minor < 3 => absent_inlay_chat_parser_create,
+                p if p.is_null() => return Err("inlay_chat_parser_create"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
+            inlay_chat_parser_free: match find(c"inlay_chat_parser_free") {
+                p if p.is_null() && minor < 3 => absent_inlay_chat_parser_free,
+                p if p.is_null() => return Err("inlay_chat_parser_free"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
+            inlay_chat_parser_append: match find(c"inlay_chat_parser_append") {
+                p if p.is_null() && minor < 3 => absent_inlay_chat_parser_append,
+                p if p.is_null() => return Err("inlay_chat_parser_append"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
+            inlay_chat_parser_append_text: match find(c"inlay_chat_parser_append_text") {
+                p if p.is_null() && minor < 3 => absent_inlay_chat_parser_append_text,
+                p if p.is_null() => return Err("inlay_chat_parser_append_text"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
+            inlay_chat_parser_finish: match find(c"inlay_chat_parser_finish") {
+                p if p.is_null() && minor < 3 => absent_inlay_chat_parser_finish,
+                p if p.is_null() => return Err("inlay_chat_parser_finish"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
+            inlay_chat_parser_take: match find(c"inlay_chat_parser_take") {
+                p if p.is_null() && minor < 3 => absent_inlay_chat_parser_take,
+                p if p.is_null() => return Err("inlay_chat_parser_take"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
+            inlay_chat_parser_get_info: match find(c"inlay_chat_parser_get_info") {
+                p if p.is_null() && minor < 3 => absent_inlay_chat_parser_get_info,
+                p if p.is_null() => return Err("inlay_chat_parser_get_info"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
+            inlay_chat_parser_get_message: match find(c"inlay_chat_parser_get_message") {
+                p if p.is_null() && minor < 3 => absent_inlay_chat_parser_get_message,
+                p if p.is_null() => return Err("inlay_chat_parser_get_message"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
         })
     }
 }
@@ -3506,6 +3877,48 @@ unsafe extern "C" fn absent_inlay_session_restore(_: *const inlay_engine, _: *co
 unsafe extern "C" fn absent_inlay_session_restore_from(_: *const inlay_engine, _: *const inlay_state_reader, _: *mut *mut inlay_session, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_session_restore_from, which is since ABI 1.3") }
+}
+
+unsafe extern "C" fn absent_inlay_chat_get_format(_: *const inlay_engine, _: *const inlay_chat_parser_params, _: *mut c_char, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_chat_get_format, which is since ABI 1.3") }
+}
+
+unsafe extern "C" fn absent_inlay_chat_parser_create(_: *const inlay_engine, _: *const inlay_chat_parser_params, _: *mut *mut inlay_chat_parser, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_chat_parser_create, which is since ABI 1.3") }
+}
+
+unsafe extern "C" fn absent_inlay_chat_parser_free(_: *mut inlay_chat_parser) {}
+
+unsafe extern "C" fn absent_inlay_chat_parser_append(_: *mut inlay_chat_parser, _: *const i32, _: usize, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_chat_parser_append, which is since ABI 1.3") }
+}
+
+unsafe extern "C" fn absent_inlay_chat_parser_append_text(_: *mut inlay_chat_parser, _: *const c_char, _: usize, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_chat_parser_append_text, which is since ABI 1.3") }
+}
+
+unsafe extern "C" fn absent_inlay_chat_parser_finish(_: *mut inlay_chat_parser, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_chat_parser_finish, which is since ABI 1.3") }
+}
+
+unsafe extern "C" fn absent_inlay_chat_parser_take(_: *mut inlay_chat_parser, _: *mut inlay_chat_delta, _: usize, _: usize, _: *mut c_char, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_chat_parser_take, which is since ABI 1.3") }
+}
+
+unsafe extern "C" fn absent_inlay_chat_parser_get_info(_: *mut inlay_chat_parser, _: *mut inlay_chat_parser_info, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_chat_parser_get_info, which is since ABI 1.3") }
+}
+
+unsafe extern "C" fn absent_inlay_chat_parser_get_message(_: *mut inlay_chat_parser, _: *mut c_char, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_chat_parser_get_message, which is since ABI 1.3") }
 }
 
 /// Makes a pointer to a function of its address.

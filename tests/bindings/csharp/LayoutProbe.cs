@@ -565,6 +565,8 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_constraint_params), "text_len", p, &p->text_len);
         Field(typeof(inlay_constraint_params), "choices", p, &p->choices);
         Field(typeof(inlay_constraint_params), "n_choices", p, &p->n_choices);
+        Field(typeof(inlay_constraint_params), "prompt", p, &p->prompt);
+        Field(typeof(inlay_constraint_params), "n_prompt", p, &p->n_prompt);
     }
 
     struct Behind_inlay_constraint_info { public byte Before; public inlay_constraint_info Value; }
@@ -603,6 +605,53 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_state_reader), "reserved", p, &p->reserved);
         Field(typeof(inlay_state_reader), "user", p, &p->user);
         Field(typeof(inlay_state_reader), "read", p, &p->read);
+    }
+
+    struct Behind_inlay_chat_parser_params { public byte Before; public inlay_chat_parser_params Value; }
+
+    static void Print_inlay_chat_parser_params()
+    {
+        var behind = default(Behind_inlay_chat_parser_params);
+        Struct(typeof(inlay_chat_parser_params), sizeof(inlay_chat_parser_params), (byte*)&behind.Value - (byte*)&behind);
+        inlay_chat_parser_params* p = &behind.Value;
+        Field(typeof(inlay_chat_parser_params), "struct_size", p, &p->struct_size);
+        Field(typeof(inlay_chat_parser_params), "flags", p, &p->flags);
+        Field(typeof(inlay_chat_parser_params), "format", p, &p->format);
+        Field(typeof(inlay_chat_parser_params), "format_len", p, &p->format_len);
+        Field(typeof(inlay_chat_parser_params), "chat_template", p, &p->chat_template);
+        Field(typeof(inlay_chat_parser_params), "template_len", p, &p->template_len);
+        Field(typeof(inlay_chat_parser_params), "tools", p, &p->tools);
+        Field(typeof(inlay_chat_parser_params), "tools_len", p, &p->tools_len);
+        Field(typeof(inlay_chat_parser_params), "prompt", p, &p->prompt);
+        Field(typeof(inlay_chat_parser_params), "n_prompt", p, &p->n_prompt);
+    }
+
+    struct Behind_inlay_chat_delta { public byte Before; public inlay_chat_delta Value; }
+
+    static void Print_inlay_chat_delta()
+    {
+        var behind = default(Behind_inlay_chat_delta);
+        Struct(typeof(inlay_chat_delta), sizeof(inlay_chat_delta), (byte*)&behind.Value - (byte*)&behind);
+        inlay_chat_delta* p = &behind.Value;
+        Field(typeof(inlay_chat_delta), "kind", p, &p->kind);
+        Field(typeof(inlay_chat_delta), "flags", p, &p->flags);
+        Field(typeof(inlay_chat_delta), "call", p, &p->call);
+        Field(typeof(inlay_chat_delta), "reserved", p, &p->reserved);
+        Field(typeof(inlay_chat_delta), "text", p, &p->text);
+        Field(typeof(inlay_chat_delta), "text_bytes", p, &p->text_bytes);
+    }
+
+    struct Behind_inlay_chat_parser_info { public byte Before; public inlay_chat_parser_info Value; }
+
+    static void Print_inlay_chat_parser_info()
+    {
+        var behind = default(Behind_inlay_chat_parser_info);
+        Struct(typeof(inlay_chat_parser_info), sizeof(inlay_chat_parser_info), (byte*)&behind.Value - (byte*)&behind);
+        inlay_chat_parser_info* p = &behind.Value;
+        Field(typeof(inlay_chat_parser_info), "struct_size", p, &p->struct_size);
+        Field(typeof(inlay_chat_parser_info), "flags", p, &p->flags);
+        Field(typeof(inlay_chat_parser_info), "n_calls", p, &p->n_calls);
+        Field(typeof(inlay_chat_parser_info), "reserved", p, &p->reserved);
     }
 
     static void Main()
@@ -751,6 +800,7 @@ static unsafe class LayoutProbe
         Constant("INLAY_CONSTRAINT_GBNF", (long)ConstraintKind.Gbnf);
         Constant("INLAY_CONSTRAINT_REGEX", (long)ConstraintKind.Regex);
         Constant("INLAY_CONSTRAINT_CHOICES", (long)ConstraintKind.Choices);
+        Constant("INLAY_CONSTRAINT_MESSAGE", (long)ConstraintKind.Message);
         Enumeration("inlay_constraint_flags", typeof(ConstraintFlags));
         Constant("INLAY_CONSTRAINT_FLAG_COMPACT", (long)ConstraintFlags.Compact);
         Constant("INLAY_CONSTRAINT_FLAG_ESCAPES", (long)ConstraintFlags.Escapes);
@@ -760,6 +810,21 @@ static unsafe class LayoutProbe
         Constant("INLAY_CONSTRAINT_STATE_INCOMPLETE", (long)ConstraintState.Incomplete);
         Constant("INLAY_CONSTRAINT_STATE_COMPLETE", (long)ConstraintState.Complete);
         Constant("INLAY_CONSTRAINT_STATE_DEAD", (long)ConstraintState.Dead);
+        Enumeration("inlay_chat_delta_kind", typeof(ChatDeltaKind));
+        Constant("INLAY_CHAT_DELTA_REASONING", (long)ChatDeltaKind.Reasoning);
+        Constant("INLAY_CHAT_DELTA_CONTENT", (long)ChatDeltaKind.Content);
+        Constant("INLAY_CHAT_DELTA_CALL_BEGIN", (long)ChatDeltaKind.CallBegin);
+        Constant("INLAY_CHAT_DELTA_CALL_ID", (long)ChatDeltaKind.CallId);
+        Constant("INLAY_CHAT_DELTA_ARGUMENTS", (long)ChatDeltaKind.Arguments);
+        Constant("INLAY_CHAT_DELTA_CALL_END", (long)ChatDeltaKind.CallEnd);
+        Enumeration("inlay_chat_delta_flags", typeof(ChatDeltaFlags));
+        Constant("INLAY_CHAT_DELTA_FLAG_WHOLE", (long)ChatDeltaFlags.Whole);
+        Enumeration("inlay_chat_parser_flags", typeof(ChatParserFlags));
+        Constant("INLAY_CHAT_PARSER_WRITTEN_MARKERS", (long)ChatParserFlags.WrittenMarkers);
+        Enumeration("inlay_chat_parser_info_flags", typeof(ChatParserInfoFlags));
+        Constant("INLAY_CHAT_PARSER_INFO_FINISHED", (long)ChatParserInfoFlags.Finished);
+        Constant("INLAY_CHAT_PARSER_INFO_COMPLETE", (long)ChatParserInfoFlags.Complete);
+        Constant("INLAY_CHAT_PARSER_INFO_MALFORMED", (long)ChatParserInfoFlags.Malformed);
         Print_inlay_error();
         Print_inlay_text();
         Print_inlay_logit_bias();
@@ -793,5 +858,8 @@ static unsafe class LayoutProbe
         Print_inlay_constraint_info();
         Print_inlay_state_writer();
         Print_inlay_state_reader();
+        Print_inlay_chat_parser_params();
+        Print_inlay_chat_delta();
+        Print_inlay_chat_parser_info();
     }
 }

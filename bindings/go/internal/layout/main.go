@@ -168,6 +168,7 @@ func main() {
 	constant("INLAY_CONSTRAINT_GBNF", int64(raw.ConstraintGbnf))
 	constant("INLAY_CONSTRAINT_REGEX", int64(raw.ConstraintRegex))
 	constant("INLAY_CONSTRAINT_CHOICES", int64(raw.ConstraintChoices))
+	constant("INLAY_CONSTRAINT_MESSAGE", int64(raw.ConstraintMessage))
 	enum("inlay_constraint_flags", unsafe.Sizeof(raw.ConstraintFlags(0)))
 	constant("INLAY_CONSTRAINT_FLAG_COMPACT", int64(raw.ConstraintFlagCompact))
 	constant("INLAY_CONSTRAINT_FLAG_ESCAPES", int64(raw.ConstraintFlagEscapes))
@@ -177,6 +178,21 @@ func main() {
 	constant("INLAY_CONSTRAINT_STATE_INCOMPLETE", int64(raw.ConstraintStateIncomplete))
 	constant("INLAY_CONSTRAINT_STATE_COMPLETE", int64(raw.ConstraintStateComplete))
 	constant("INLAY_CONSTRAINT_STATE_DEAD", int64(raw.ConstraintStateDead))
+	enum("inlay_chat_delta_kind", unsafe.Sizeof(raw.ChatDeltaKind(0)))
+	constant("INLAY_CHAT_DELTA_REASONING", int64(raw.ChatDeltaReasoning))
+	constant("INLAY_CHAT_DELTA_CONTENT", int64(raw.ChatDeltaContent))
+	constant("INLAY_CHAT_DELTA_CALL_BEGIN", int64(raw.ChatDeltaCallBegin))
+	constant("INLAY_CHAT_DELTA_CALL_ID", int64(raw.ChatDeltaCallID))
+	constant("INLAY_CHAT_DELTA_ARGUMENTS", int64(raw.ChatDeltaArguments))
+	constant("INLAY_CHAT_DELTA_CALL_END", int64(raw.ChatDeltaCallEnd))
+	enum("inlay_chat_delta_flags", unsafe.Sizeof(raw.ChatDeltaFlags(0)))
+	constant("INLAY_CHAT_DELTA_FLAG_WHOLE", int64(raw.ChatDeltaFlagWhole))
+	enum("inlay_chat_parser_flags", unsafe.Sizeof(raw.ChatParserFlags(0)))
+	constant("INLAY_CHAT_PARSER_WRITTEN_MARKERS", int64(raw.ChatParserWrittenMarkers))
+	enum("inlay_chat_parser_info_flags", unsafe.Sizeof(raw.ChatParserInfoFlags(0)))
+	constant("INLAY_CHAT_PARSER_INFO_FINISHED", int64(raw.ChatParserInfoFinished))
+	constant("INLAY_CHAT_PARSER_INFO_COMPLETE", int64(raw.ChatParserInfoComplete))
+	constant("INLAY_CHAT_PARSER_INFO_MALFORMED", int64(raw.ChatParserInfoMalformed))
 	{
 		var s raw.Error
 		layout("inlay_error", unsafe.Sizeof(s), unsafe.Alignof(s))
@@ -560,6 +576,8 @@ func main() {
 		field("inlay_constraint_params.text_len", unsafe.Offsetof(s.TextLen), unsafe.Sizeof(s.TextLen))
 		field("inlay_constraint_params.choices", unsafe.Offsetof(s.Choices), unsafe.Sizeof(s.Choices))
 		field("inlay_constraint_params.n_choices", unsafe.Offsetof(s.NChoices), unsafe.Sizeof(s.NChoices))
+		field("inlay_constraint_params.prompt", unsafe.Offsetof(s.Prompt), unsafe.Sizeof(s.Prompt))
+		field("inlay_constraint_params.n_prompt", unsafe.Offsetof(s.NPrompt), unsafe.Sizeof(s.NPrompt))
 	}
 	{
 		var s raw.ConstraintInfo
@@ -583,5 +601,37 @@ func main() {
 		field("inlay_state_reader.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
 		field("inlay_state_reader.user", unsafe.Offsetof(s.User), unsafe.Sizeof(s.User))
 		field("inlay_state_reader.read", unsafe.Offsetof(s.Read), unsafe.Sizeof(s.Read))
+	}
+	{
+		var s raw.ChatParserParams
+		layout("inlay_chat_parser_params", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_chat_parser_params.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_chat_parser_params.flags", unsafe.Offsetof(s.Flags), unsafe.Sizeof(s.Flags))
+		field("inlay_chat_parser_params.format", unsafe.Offsetof(s.Format), unsafe.Sizeof(s.Format))
+		field("inlay_chat_parser_params.format_len", unsafe.Offsetof(s.FormatLen), unsafe.Sizeof(s.FormatLen))
+		field("inlay_chat_parser_params.chat_template", unsafe.Offsetof(s.ChatTemplate), unsafe.Sizeof(s.ChatTemplate))
+		field("inlay_chat_parser_params.template_len", unsafe.Offsetof(s.TemplateLen), unsafe.Sizeof(s.TemplateLen))
+		field("inlay_chat_parser_params.tools", unsafe.Offsetof(s.Tools), unsafe.Sizeof(s.Tools))
+		field("inlay_chat_parser_params.tools_len", unsafe.Offsetof(s.ToolsLen), unsafe.Sizeof(s.ToolsLen))
+		field("inlay_chat_parser_params.prompt", unsafe.Offsetof(s.Prompt), unsafe.Sizeof(s.Prompt))
+		field("inlay_chat_parser_params.n_prompt", unsafe.Offsetof(s.NPrompt), unsafe.Sizeof(s.NPrompt))
+	}
+	{
+		var s raw.ChatDelta
+		layout("inlay_chat_delta", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_chat_delta.kind", unsafe.Offsetof(s.Kind), unsafe.Sizeof(s.Kind))
+		field("inlay_chat_delta.flags", unsafe.Offsetof(s.Flags), unsafe.Sizeof(s.Flags))
+		field("inlay_chat_delta.call", unsafe.Offsetof(s.Call), unsafe.Sizeof(s.Call))
+		field("inlay_chat_delta.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
+		field("inlay_chat_delta.text", unsafe.Offsetof(s.Text), unsafe.Sizeof(s.Text))
+		field("inlay_chat_delta.text_bytes", unsafe.Offsetof(s.TextBytes), unsafe.Sizeof(s.TextBytes))
+	}
+	{
+		var s raw.ChatParserInfo
+		layout("inlay_chat_parser_info", unsafe.Sizeof(s), unsafe.Alignof(s))
+		field("inlay_chat_parser_info.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
+		field("inlay_chat_parser_info.flags", unsafe.Offsetof(s.Flags), unsafe.Sizeof(s.Flags))
+		field("inlay_chat_parser_info.n_calls", unsafe.Offsetof(s.NCalls), unsafe.Sizeof(s.NCalls))
+		field("inlay_chat_parser_info.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
 	}
 }

@@ -15,7 +15,7 @@ static class FieldNameTests
 
     static readonly MethodInfo ChatTokens = typeof(Engine).GetMethod("GetChatTokens", new[] { typeof(string), typeof(string), typeof(ChatFlags) });
 
-    static readonly MethodInfo[] CreateConstraint = typeof(Engine).GetMethods().Where(m => m.Name == "CreateConstraint").ToArray();
+    static readonly MethodInfo[] CreateConstraint = typeof(Engine).GetMethods().Where(m => m.Name == "CreateConstraint" || m.Name == "CreateMessageConstraint").ToArray();
 
     /// <summary>For each parameter struct: its table, its name in messages, and where its fields are in C#.</summary>
     static readonly Dictionary<Type, object[]> Structs = new Dictionary<Type, object[]>
@@ -32,7 +32,8 @@ static class FieldNameTests
         { typeof(inlay_request), new object[] { "Request", "request", typeof(Request) } },
         { typeof(inlay_run_params), new object[] { "Run", "params", typeof(Engine).GetMethod("Run") } },
         { typeof(inlay_thread_params), new object[] { "Thread", "params", typeof(ThreadOptions) } },
-        { typeof(inlay_constraint_params), new object[] { "Constraint", "params", CreateConstraint } }
+        { typeof(inlay_constraint_params), new object[] { "Constraint", "params", CreateConstraint } },
+        { typeof(inlay_chat_parser_params), new object[] { "Message", "params", typeof(MessageOptions) } }
     };
 
     static string InCSharp(string table, string message)

@@ -172,6 +172,7 @@ fn constants() {
     constant("INLAY_CONSTRAINT_GBNF", INLAY_CONSTRAINT_GBNF as i64);
     constant("INLAY_CONSTRAINT_REGEX", INLAY_CONSTRAINT_REGEX as i64);
     constant("INLAY_CONSTRAINT_CHOICES", INLAY_CONSTRAINT_CHOICES as i64);
+    constant("INLAY_CONSTRAINT_MESSAGE", INLAY_CONSTRAINT_MESSAGE as i64);
     println!("enum inlay_constraint_flags size {}", size_of::<inlay_constraint_flags>());
     constant("INLAY_CONSTRAINT_FLAG_COMPACT", INLAY_CONSTRAINT_FLAG_COMPACT as i64);
     constant("INLAY_CONSTRAINT_FLAG_ESCAPES", INLAY_CONSTRAINT_FLAG_ESCAPES as i64);
@@ -181,6 +182,21 @@ fn constants() {
     constant("INLAY_CONSTRAINT_STATE_INCOMPLETE", INLAY_CONSTRAINT_STATE_INCOMPLETE as i64);
     constant("INLAY_CONSTRAINT_STATE_COMPLETE", INLAY_CONSTRAINT_STATE_COMPLETE as i64);
     constant("INLAY_CONSTRAINT_STATE_DEAD", INLAY_CONSTRAINT_STATE_DEAD as i64);
+    println!("enum inlay_chat_delta_kind size {}", size_of::<inlay_chat_delta_kind>());
+    constant("INLAY_CHAT_DELTA_REASONING", INLAY_CHAT_DELTA_REASONING as i64);
+    constant("INLAY_CHAT_DELTA_CONTENT", INLAY_CHAT_DELTA_CONTENT as i64);
+    constant("INLAY_CHAT_DELTA_CALL_BEGIN", INLAY_CHAT_DELTA_CALL_BEGIN as i64);
+    constant("INLAY_CHAT_DELTA_CALL_ID", INLAY_CHAT_DELTA_CALL_ID as i64);
+    constant("INLAY_CHAT_DELTA_ARGUMENTS", INLAY_CHAT_DELTA_ARGUMENTS as i64);
+    constant("INLAY_CHAT_DELTA_CALL_END", INLAY_CHAT_DELTA_CALL_END as i64);
+    println!("enum inlay_chat_delta_flags size {}", size_of::<inlay_chat_delta_flags>());
+    constant("INLAY_CHAT_DELTA_FLAG_WHOLE", INLAY_CHAT_DELTA_FLAG_WHOLE as i64);
+    println!("enum inlay_chat_parser_flags size {}", size_of::<inlay_chat_parser_flags>());
+    constant("INLAY_CHAT_PARSER_WRITTEN_MARKERS", INLAY_CHAT_PARSER_WRITTEN_MARKERS as i64);
+    println!("enum inlay_chat_parser_info_flags size {}", size_of::<inlay_chat_parser_info_flags>());
+    constant("INLAY_CHAT_PARSER_INFO_FINISHED", INLAY_CHAT_PARSER_INFO_FINISHED as i64);
+    constant("INLAY_CHAT_PARSER_INFO_COMPLETE", INLAY_CHAT_PARSER_INFO_COMPLETE as i64);
+    constant("INLAY_CHAT_PARSER_INFO_MALFORMED", INLAY_CHAT_PARSER_INFO_MALFORMED as i64);
 }
 
 fn structs() {
@@ -478,6 +494,8 @@ fn structs() {
     layout!(inlay_constraint_params, text_len, "text_len");
     layout!(inlay_constraint_params, choices, "choices");
     layout!(inlay_constraint_params, n_choices, "n_choices");
+    layout!(inlay_constraint_params, prompt, "prompt");
+    layout!(inlay_constraint_params, n_prompt, "n_prompt");
     layout!(inlay_constraint_info);
     layout!(inlay_constraint_info, struct_size, "struct_size");
     layout!(inlay_constraint_info, n_remarks, "n_remarks");
@@ -492,6 +510,29 @@ fn structs() {
     layout!(inlay_state_reader, reserved, "reserved");
     layout!(inlay_state_reader, user, "user");
     layout!(inlay_state_reader, read, "read");
+    layout!(inlay_chat_parser_params);
+    layout!(inlay_chat_parser_params, struct_size, "struct_size");
+    layout!(inlay_chat_parser_params, flags, "flags");
+    layout!(inlay_chat_parser_params, format, "format");
+    layout!(inlay_chat_parser_params, format_len, "format_len");
+    layout!(inlay_chat_parser_params, chat_template, "chat_template");
+    layout!(inlay_chat_parser_params, template_len, "template_len");
+    layout!(inlay_chat_parser_params, tools, "tools");
+    layout!(inlay_chat_parser_params, tools_len, "tools_len");
+    layout!(inlay_chat_parser_params, prompt, "prompt");
+    layout!(inlay_chat_parser_params, n_prompt, "n_prompt");
+    layout!(inlay_chat_delta);
+    layout!(inlay_chat_delta, kind, "kind");
+    layout!(inlay_chat_delta, flags, "flags");
+    layout!(inlay_chat_delta, call, "call");
+    layout!(inlay_chat_delta, reserved, "reserved");
+    layout!(inlay_chat_delta, text, "text");
+    layout!(inlay_chat_delta, text_bytes, "text_bytes");
+    layout!(inlay_chat_parser_info);
+    layout!(inlay_chat_parser_info, struct_size, "struct_size");
+    layout!(inlay_chat_parser_info, flags, "flags");
+    layout!(inlay_chat_parser_info, n_calls, "n_calls");
+    layout!(inlay_chat_parser_info, reserved, "reserved");
 }
 
 fn main() {

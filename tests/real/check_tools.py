@@ -1,0 +1,68 @@
+"""A real model calls a tool where it must, by the server: check_tools.py BUILD MODEL_NAME
+
+Its template is changed to one that has tools. Each call is of the tool's schema and about the place that was asked for; where the model is free it writes
+no such call (the negative control).
+"""
+import json
+import os
+import pathlib
+import sys
+import tempfile
+
+import real_models
+from faults import changed_copy
+from gguf_reader import GgufReader
+
+TEMPLATE = ("{% for m in messages %}<|im_start|>{{m.role}}\n{{m.content}}{% if tools and loop.last %}\nTools: {{tools|tojson}}{% endif %}<|im_end|>\n{% endfor %}"
+            "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}{# <tool_call> #}")
+TOOL = {"type": "function", "function": {"name": "get_weather", "parameters": {
+    "type": "object", "properties": {"city": {"type": "string", "maxLength": 20}, "days": {"type": "integer", "minimum": 1, "maximum": 7},
+                                     "unit": {"enum": ["C", "F"]}}, "required": ["city", "days"], "additionalProperties": False}}}
+ASK = {"messages": [{"role": "user", "content": "How will the weather in Paris be for the next 3 days?"}], "tools": [TOOL], "temperature": 0.3, "max_tokens": 100}
+SEEDS = range(1, 9)
+
+
+def with_tools(path, out):
+    """The template fills the place of the model's own."""
+    key = GgufReader(path).key("tokenizer.chat_template")
+    room = len(key.value.encode())
+    text = TEMPLATE.encode()
+    if len(text) + 4 > room:
+        raise ValueError("the template is longer than the model's own")
+    return changed_copy(path, out, [(key.offset, text + b"{#" + b" " * (room - len(text) - 4) + b"#}")])
+
+
+def is_right(call):
+    arguments = json.loads(call["function"]["arguments"])
+    return (call["function"]["name"] == "get_weather" and set(arguments) - {"unit"} == {"city", "days"} and len(arguments["city"]) <= 20 and
+            1 <= arguments["days"] <= 7 and arguments.get("unit", "C") in ("C", "F"))
+
+
+def main(build, name):
+    file = next(m for m in real_models.MODELS if m.name == name).path(real_models.default_folder())
+    if not file.exists():
+        print(f"skipped: needs the real models: {file} is not there; tests/real/fetch.py fetches them")
+        return 77
+    os.environ["INLAY_BUILD"] = build
+    sys.path.append(str(pathlib.Path(__file__).parents[1] / "server"))
+    from server_case import Server  # pylint: disable=import-outside-toplevel
+    with tempfile.TemporaryDirectory() as folder:
+        server = Server(model=with_tools(file, os.path.join(folder, "tools.gguf")))
+        try:
+            answers = [server.post("/v1/chat/completions", ASK | more | {"seed": seed})[1]["choices"][0]["message"]
+                       for more in ({"tool_choice": "required", "parallel_tool_calls": False}, {}) for seed in SEEDS]
+        finally:
+            server.stop()
+    calls = [answer.get("tool_calls", []) for answer in answers]
+    must, free = calls[:len(SEEDS)], calls[len(SEEDS):]
+    n_right = sum(len(some) == 1 and is_right(some[0]) for some in must)
+    n_paris = sum("Paris" in some[0]["function"]["arguments"] for some in must if some)
+    n_free = sum(len(some) == 1 and is_right(some[0]) for some in free)
+    print(f"{name}: {n_right} of {len(must)} calls are of the schema, {n_paris} about Paris; {n_free} calls where it is free")
+    for some in must:
+        print(json.dumps(some))
+    return 0 if n_right == len(must) and n_paris > len(must) // 2 and n_free < len(free) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,69 @@
+// What requests tell, and how the rows of several share a step that is cut into units.
+#include <gtest/gtest.h>
+
+#include "tests/support/engine_requests.h"
+
+namespace inlay {
+namespace {
+
+class EngineRequestParts : public test::EngineRequests {};
+INLAY_ON_CPU_AND_CUDA(EngineRequestParts);
+
+// A chunk has room for all of the first prompt and one token of the second. In units these two kinds of rows come one after the other.
+TEST_P(EngineRequestParts, AChunkOfOneTokenRunsInUnits) {
+  std::vector<std::vector<int32_t>> prompts = {prompt(15), prompt(40, 50), prompt(33, 90)};  // before anything was measured a chunk has 16
+  std::vector<uint64_t> ids;
+  for (const auto& tokens : prompts) ids.push_back(submit(tokens));
+  run_all(10'000'000);
+  for (size_t i = 0; i < ids.size(); ++i) expect_near_alone(collected_[ids[i]], alone(*engine_, prompts[i], plain(12).session), "request " + std::to_string(i));
+}
+
+// Whatever room there is: those of a session's events, in their order, and none of a request beside it that asks for none.
+TEST_P(EngineRequestParts, TheLikeliestTokensComeAlong) {
+  const std::vector<int32_t> tokens = prompt(30);
+  RequestOptions asks = plain(12);
+  asks.session.sampler = {.temperature = 1, .seed = 3, .n_logprobs = 5};
+  std::vector<TokenLogprob> want;
+  {
+    const auto s = session(asks.session);
+    ASSERT_TRUE(prefill(*s, tokens).ok());
+    for (int i = 0; i < 12; ++i) {
+      const StepEvent event = step(*s);
+      ASSERT_EQ(event.sample.n_logprobs, 5);
+      want.insert(want.end(), event.sample.top, event.sample.top + 5);
+    }
+  }
+  for (const size_t n_room : {6u, 7u, 13u, 200u}) {
+    uint64_t id = 0;
+    ASSERT_TRUE(engine_->requests().submit(queue_, tokens, asks, id).ok());
+    const uint64_t beside = submit(tokens, plain(9));
+    run_once_through();
+    std::vector<TokenLogprob> room(n_room), got;
+    std::string text(64, '\0');
+    size_t n_ends = 0, n_beside = 0;
+    while (n_ends < 2) {
+      const auto polled = queue_->poll({.n_events = 4, .tokens = room, .text = text}, [&](size_t, const RequestEvent& event) {
+        n_ends += event.is_end;
+        EXPECT_EQ(event.n_top, event.request == id && !event.is_end ? 5 : 0);
+        if (event.request == beside) n_beside += event.n_tokens;
+        const std::span<const TokenLogprob> top = std::span(room).subspan(event.first_token + event.n_tokens, event.n_tokens * static_cast<size_t>(event.n_top));
+        got.insert(got.end(), top.begin(), top.end());
+      });
+      ASSERT_TRUE(polled.ok()) << polled.status().message;
+    }
+    EXPECT_EQ(n_beside, 9u);
+    ASSERT_EQ(got.size(), want.size()) << n_room;
+    for (size_t i = 0; i < got.size(); ++i) {
+      EXPECT_EQ(got[i].token, want[i].token);
+      EXPECT_NEAR(got[i].logprob, want[i].logprob, GetParam() == DeviceKind::cuda ? 1e-3 : 0);
+    }
+  }
+  uint64_t id = 0;
+  ASSERT_TRUE(engine_->requests().submit(queue_, tokens, asks, id).ok());
+  run_once_through();
+  std::vector<TokenLogprob> room(5);
+  EXPECT_EQ(queue_->poll({.n_events = 4, .tokens = room, .text = {}}, [](size_t, const RequestEvent&) {}).status().code, Code::buffer_too_small);
+}
+
+}  // namespace
+}  // namespace inlay
