@@ -60,6 +60,9 @@ Json delta_of(const MessageDelta& delta, const MessageDelta* before) {
   }
 }
 
+// The lowest that JSON's readers take for a number.
+double logprob_of(const inlay_token_logprob& token) { return std::max(-9999.0, static_cast<double>(token.logprob)); }
+
 }  // namespace
 
 bool ends_generation(const Model& model, int32_t token) {
@@ -109,19 +112,33 @@ std::string Answer::token_text(int32_t token) const {
 // Of chats an object for each token, of completions an array for each fact.
 Json Answer::logprobs(const Piece& piece) const {
   if (!form_.logprobs) return nullptr;
-  Json content = Json::array(), texts = content, values = content;
-  for (const inlay_token_logprob& token : piece.tokens) {
-    const std::string text = token_text(token.token);
-    const double value = token.logprob < -9999 ? -9999.0 : token.logprob;
+  Json content = Json::array(), texts = content, values = content, tops = content;
+  for (size_t i = 0; i < piece.tokens.size(); ++i) {
+    const std::string text = token_text(piece.tokens[i].token);
+    const double value = logprob_of(piece.tokens[i]);
     if (form_.is_chat) {
-      content.push_back(Json{{"token", text}, {"logprob", value}, {"bytes", bytes_of(text)}, {"top_logprobs", Json::array()}});
+      content.push_back(Json{{"token", text}, {"logprob", value}, {"bytes", bytes_of(text)}, {"top_logprobs", top_logprobs(piece, i)}});
     } else {
       texts.push_back(text);
       values.push_back(value);
+      tops.push_back(top_logprobs(piece, i));
     }
   }
   if (form_.is_chat) return Json{{"content", content}, {"refusal", nullptr}};
-  return Json{{"tokens", texts}, {"token_logprobs", values}, {"top_logprobs", nullptr}, {"text_offset", nullptr}};
+  return Json{{"tokens", texts}, {"token_logprobs", values}, {"top_logprobs", form_.n_top > 0 ? tops : Json()}, {"text_offset", nullptr}};
+}
+
+// Of chats a list, of completions the probabilities by their texts.
+Json Answer::top_logprobs(const Piece& piece, size_t token) const {
+  const auto n_top = static_cast<size_t>(form_.n_top);
+  Json list = Json::array(), by_text = Json::object();
+  for (size_t i = token * n_top; i < std::min((token + 1) * n_top, piece.top.size()); ++i) {
+    if (piece.top[i].token < 0) continue;
+    const std::string text = token_text(piece.top[i].token);
+    list.push_back(Json{{"token", text}, {"logprob", logprob_of(piece.top[i])}, {"bytes", bytes_of(text)}});
+    if (!by_text.contains(text)) by_text[text] = logprob_of(piece.top[i]);
+  }
+  return form_.is_chat ? list : by_text;
 }
 
 std::string Answer::whole(const Piece& piece, const inlay_request_event& end) const {

@@ -15,6 +15,7 @@ struct Piece {
   std::string text;
   std::vector<MessageDelta> deltas;         // of a chat whose answer has parts, in place of the text
   std::vector<inlay_token_logprob> tokens;  // empty unless their probabilities are wanted
+  std::vector<inlay_token_logprob> top;     // (tokens, AnswerForm::n_top): of each the likeliest in its place, -1 where there is none
   bool is_empty() const { return text.empty() && deltas.empty() && tokens.empty(); }
 };
 
@@ -34,6 +35,7 @@ class Answer {
   std::string event(Json choice) const;
   Json choice() const;
   Json logprobs(const Piece& piece) const;
+  Json top_logprobs(const Piece& piece, size_t token) const;
   std::string token_text(int32_t token) const;
   std::string part(Json delta, Json logprobs) const;
   const char* reason_text(inlay_finish_reason reason, bool has_calls) const;

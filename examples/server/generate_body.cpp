@@ -88,13 +88,20 @@ void read_form(FieldReader& fields, AnswerForm& form) {
   if (const std::optional<Refusal> refusal = own.end()) fields.refuse(*refusal);
 }
 
+void read_top(FieldReader& fields, const char* name, GenerateBody& body) {
+  int64_t n_top = 0;
+  fields.integer(name, 0, INLAY_MAX_LOGPROBS, n_top);
+  body.form.n_top = body.sampler.n_logprobs = static_cast<int32_t>(n_top);
+}
+
 void read_chat_fields(FieldReader& fields, const Model& model, GenerateBody& body) {
   Json conversation;
   read_messages(fields, model, conversation);
   read_tools(fields, model, conversation, body);
   body.conversation = json_text(conversation);
   fields.truth("logprobs", body.form.logprobs);
-  fields.only("top_logprobs", 0);
+  read_top(fields, "top_logprobs", body);
+  if (body.form.n_top > 0 && !body.form.logprobs) fields.refuse("top_logprobs", "is for answers with logprobs only");
   int64_t all = 0;
   fields.integer("max_completion_tokens", 1, INT32_MAX, all);
   if (all > 0 && body.max_tokens > 0) fields.refuse("max_tokens", "cannot be set beside max_completion_tokens");
@@ -134,7 +141,7 @@ void read_completion_fields(FieldReader& fields, const Model& model, GenerateBod
   read_prompt(fields, model, body);
   if (body.max_tokens == 0) body.max_tokens = 16;  // as OpenAI's
   body.form.logprobs = fields.take("logprobs") != nullptr;
-  fields.only("logprobs", 0);
+  read_top(fields, "logprobs", body);
   fields.only("best_of", 1);
   fields.only("echo", false);
   fields.only("suffix", "");

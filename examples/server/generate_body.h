@@ -19,6 +19,7 @@ struct AnswerForm {
   bool stream = false;
   bool include_usage = false;
   bool logprobs = false;
+  int32_t n_top = 0;       // likeliest tokens beside each, with logprobs
   bool has_parts = false;  // reasoning, content and calls of a chat
 };
 

@@ -118,7 +118,7 @@ void Service::submitted(uint64_t key, const Submitted& result) {
   work.form = result.form;
   work.form.has_parts = work.reader != nullptr;
   work.answer.emplace(model_, work.form, key);
-  if (!work.form.logprobs) work.piece.tokens.clear();
+  if (!work.form.logprobs) work.piece.tokens.clear(), work.piece.top.clear();
   read_parts(work, work.unread.data(), work.unread.size());
   work.unread.clear();
   if (work.connection == 0) cancel(work);
@@ -164,9 +164,12 @@ void Service::take_event(const inlay_request_event& event, const char* text, con
   if (found == works_.end() || (!ends && event.kind != INLAY_REQUEST_EVENT_TOKENS)) return;
   Work& work = found->second;
   (ends && event.finish_reason == INLAY_FINISH_ERROR ? work.end_text : work.piece.text).append(text, event.text_bytes);
-  if (!work.answer || work.form.logprobs)
-    std::copy_if(tokens, tokens + event.n_tokens, std::back_inserter(work.piece.tokens),
-                 [&](const inlay_token_logprob& token) { return !ends_generation(model_, token.token); });
+  for (int32_t i = 0; (!work.answer || work.form.logprobs) && i < event.n_tokens; ++i) {
+    if (ends_generation(model_, tokens[i].token)) continue;
+    work.piece.tokens.push_back(tokens[i]);
+    const inlay_token_logprob* const top = tokens + event.n_tokens + i * event.n_top;
+    work.piece.top.insert(work.piece.top.end(), top, top + event.n_top);
+  }
   if (ends) work.end = event;
   if (work.answer)
     read_parts(work, tokens, static_cast<size_t>(event.n_tokens));

@@ -105,6 +105,20 @@ class Answers(ServerCase):
         streamed = [token for event in events for token in (event["choices"][0]["logprobs"] or {"content": []})["content"]]
         self.assertEqual(streamed, content["logprobs"]["content"])
 
+    def test_top_logprobs(self):
+        wanted = GREEDY | {"logprobs": True, "top_logprobs": 4}
+        content = self.server.post(CHAT, wanted)[1]["choices"][0]["logprobs"]["content"]
+        for token in content:
+            top = token["top_logprobs"]
+            self.assertEqual((len(top), top[0]["token"], top[0]["logprob"]), (4, token["token"], token["logprob"]))
+            self.assertEqual([one["logprob"] for one in top], sorted((one["logprob"] for one in top), reverse=True))
+        streamed = [token for event in self.server.stream(CHAT, wanted) for token in (event["choices"][0]["logprobs"] or {"content": []})["content"]]
+        self.assertEqual(streamed, content)
+        of_text = self.server.post(COMPLETIONS, TALE | {"temperature": 0, "logprobs": 3})[1]["choices"][0]["logprobs"]
+        self.assertEqual(len(of_text["top_logprobs"]), len(of_text["tokens"]))
+        for token, value, top in zip(of_text["tokens"], of_text["token_logprobs"], of_text["top_logprobs"]):
+            self.assertEqual((top[token], max(top.values())), (value, value))
+
     def test_messages_in_parts(self):
         parts = [{"role": "developer", "content": ROOM[0]["content"]}, {"role": "user", "content": [{"type": "text", "text": "Do you "}, {"type": "text", "text": "have a room?"}]}]
         self.assertEqual(self.server.post(CHAT, GREEDY | {"messages": parts})[1]["choices"][0]["message"]["content"],
@@ -181,7 +195,7 @@ class Refusals(ServerCase):
     def test_of_completions(self):
         for fields, param in (({"prompt": ""}, "prompt"), ({"prompt": None}, "prompt"), ({"prompt": ["a", "b"]}, "prompt"), ({"prompt": []}, "prompt"), ({"prompt": [1, "a"]}, "prompt"),
                               ({"prompt": [10**9]}, "prompt"), ({"prompt": [-1]}, "prompt"), ({"best_of": 2}, "best_of"), ({"echo": True}, "echo"), ({"suffix": "x"}, "suffix"),
-                              ({"logprobs": 5}, "logprobs"), ({"messages": ROOM}, "messages")):
+                              ({"logprobs": 21}, "logprobs"), ({"logprobs": True}, "logprobs"), ({"messages": ROOM}, "messages")):
             with self.subTest(fields=fields):
                 self.refused(COMPLETIONS, TALE | fields, 400, param, param)
 
