@@ -87,7 +87,7 @@ bool may_return(inlay_status status) {
 
 struct Pair {
   const HandleCall* calls[2];
-  std::atomic<int> n_ready = 0;
+  std::atomic<int> n_ready = 0, n_done = 0;
   std::atomic<int> wrong = 0;  // a status
 };
 
@@ -101,6 +101,12 @@ void run_side(Pair& pair, int side, const Handles& h) {
     if (std::chrono::steady_clock::now() - begin > std::chrono::duration<double>(kSideSeconds)) break;
     const inlay_status status = pair.calls[side]->run(h, &err);
     if (!may_return(status)) pair.wrong = status;
+  }
+  // A long call of the other side waits for a step in slices that this one has left.
+  pair.n_done.fetch_add(1);
+  while (pair.n_done.load() < 2) {
+    lib.inlay_decode_abandon(&h.session, 1, &err);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
 
@@ -119,7 +125,7 @@ Outcome run_pair(Case& the_case) {
     const bool is_slow = pair.calls[0]->slow || pair.calls[1]->slow;
     const std::vector<int32_t> before = look(the_case, h);
     for (int epoch = 0; epoch < (is_slow ? 1 : kEpochs); ++epoch) {
-      pair.n_ready = 0;
+      pair.n_ready = pair.n_done = 0;
       std::thread other([&] { run_side(pair, 1, h); });
       run_side(pair, 0, h);
       other.join();
