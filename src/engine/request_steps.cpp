@@ -173,10 +173,10 @@ void Requests::apply_round(bool in_units) {
   }
   const auto is_single = [this](const Round::Part& part) { return n_rows_of(part) == 1; };
   const auto is_prompt = [this](const Round::Part& part) { return n_rows_of(part) > 1; };
-  const bool has_both = std::ranges::any_of(round_.parts, is_single) && std::ranges::any_of(round_.parts, is_prompt);
-  ran_prompts_ = in_units && has_both && !ran_prompts_;
+  const bool in_turns = in_units && std::ranges::any_of(round_.parts, is_single) && std::ranges::any_of(round_.parts, is_prompt);
+  ran_prompts_ = in_turns && !ran_prompts_;
   for (const Round::Part& part : round_.parts) {
-    if (in_units && has_both && (ran_prompts_ ? is_single(part) : is_prompt(part))) continue;
+    if (in_turns && (ran_prompts_ ? is_single(part) : is_prompt(part))) continue;
     Request& request = *viewed_[part.request];
     if (request.run.state == State::running) add_work(request, part);
   }

@@ -15,7 +15,11 @@ int64_t Requests::now_us() {
   return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-Requests::Requests(Engine& engine, bool keeps) : engine_(engine), times_(engine.queue_.n_units(StepQueue::Extent::units)), keeps_(keeps && engine.sequences_.pools().has_cache()), n_store_chunks_(engine.backend_->cuts_change_bits() ? engine.sequences_.chunks().n_most_stored() : 0) {
+Requests::Requests(Engine& engine, bool keeps)
+    : engine_(engine),
+      times_(engine.queue_.n_units(StepQueue::Extent::units)),
+      keeps_(keeps && engine.sequences_.pools().has_cache()),
+      n_store_chunks_(engine.backend_->cuts_change_bits() ? engine.sequences_.chunks().n_most_stored() : 0) {
   const auto most = static_cast<size_t>(engine.info_.max_sessions);
   open_.works.reserve(most);
   open_.samples.reserve(most);
