@@ -131,6 +131,8 @@ const (
 	// No token that the constraint allows could follow: a bias bans them all, or tokens were accepted that it does
 	// not allow.
 	FinishDeadEnd = raw.FinishDeadEnd
+	// The prompt of a request of kind PREFILL is computed. Requests alone end so.
+	FinishPrefilled = raw.FinishPrefilled
 )
 
 // What happened to a session in one step.
@@ -218,6 +220,11 @@ const (
 	// KV_FULL: the generation after it does not. They go back when it ends. Blocks that forks share are not reserved
 	// for both.
 	SessionReserve = raw.SessionReserve
+	// The session is what requests continue (inlay_request.continues): it keeps tokens and sampler from one to the
+	// next. It has no place among max_sessions, and its KV blocks stay until their room is wanted; then they are
+	// computed again. Prefill, decode steps and shift are refused with INVALID_STATE, and it has no logits. Calls are
+	// BUSY while a request has it; freeing it ends these requests with CANCELLED. RESERVE changes nothing for it.
+	SessionForRequests = raw.SessionForRequests
 )
 
 // How a profile is written.
@@ -392,6 +399,9 @@ type RequestKind = raw.RequestKind
 const (
 	// Tokens are drawn behind it.
 	RequestGenerate = raw.RequestGenerate
+	// It is computed but for its last token, and nothing is drawn: the request ends with PREFILLED. A request that
+	// begins with the same tokens, or that continues the same session, then begins sooner.
+	RequestPrefill = raw.RequestPrefill
 )
 
 // What became of a request. A kind that a program does not know is to be passed over.

@@ -67,6 +67,7 @@ struct inlay_engine : inlay::capi::Handle<0x656e69676e65'0001> {
 };
 
 struct inlay_session : inlay::capi::Handle<0x6e6f69737365'0002> {
+  ~inlay_session();  // cancels the requests that continue it
   std::shared_ptr<inlay::Session> session;
   std::shared_ptr<inlay::capi::Shared> shared;
 };
@@ -103,7 +104,10 @@ class Use {
   Use& operator=(const Use&) = delete;
   ~Use() {
     if (!handle_) return;
-    if (claimed_) handle_->users.unclaim();
+    if (claimed_) {
+      if constexpr (std::is_same_v<T, inlay_session>) handle_->session->leave_call();
+      handle_->users.unclaim();
+    }
     if (handle_->users.leave()) delete handle_;
   }
 
@@ -130,9 +134,15 @@ class Use {
   }
   // After begin() of a const session.
   Status claim(const char* name) {
-    claimed_ = handle_->users.claim();
-    if (claimed_) return {};
-    return error(Code::busy, "another thread is in a call on %s", name);
+    if (!handle_->users.claim()) return error(Code::busy, "another thread is in a call on %s", name);
+    if constexpr (std::is_same_v<T, inlay_session>) {
+      if (Status status = handle_->session->enter_call(); !status.ok()) {
+        handle_->users.unclaim();
+        return status;
+      }
+    }
+    claimed_ = true;
+    return {};
   }
   // The engine's calls are at an end where one ended so; a queue still has what is to be polled.
   void note(inlay_status status) {

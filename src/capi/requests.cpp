@@ -46,7 +46,7 @@ Status read_chat(const inlay_chat_params* given, ChatOptions& out) {
 }
 
 // The prompt's tokens, made on the caller's thread.
-Result<std::vector<int32_t>> read_prompt(const Engine& engine, const inlay_request& request) {
+Result<std::vector<int32_t>> read_prompt(const Engine& engine, const inlay_request& request, bool is_fresh) {
   const bool tokens = request.tokens || request.n_tokens != 0, text = request.text || request.text_len != 0;
   const bool conversation = request.conversation || request.conversation_len != 0;
   if (tokens + text + conversation != 1)
@@ -64,16 +64,17 @@ Result<std::vector<int32_t>> read_prompt(const Engine& engine, const inlay_reque
   if (!engine.tokenizer()) return error(Code::unsupported, "request.text: the model has no tokenizer");
   INLAY_ASSIGN(const std::string_view characters, read_text(request.text, request.text_len, "request.text"));
   std::vector<int32_t> out;
-  INLAY_TRY(engine.tokenizer()->encode(characters, {.add_special = true}, out));
+  INLAY_TRY(engine.tokenizer()->encode(characters, {.add_special = is_fresh}, out));
   return out;
 }
 
 Status read_options(const inlay_request& request, RequestOptions& out) {
-  INLAY_TRY(check_range(request.kind, INLAY_REQUEST_GENERATE, INLAY_REQUEST_GENERATE, "request.kind"));
+  INLAY_TRY(check_range(request.kind, INLAY_REQUEST_GENERATE, INLAY_REQUEST_PREFILL, "request.kind"));
   if (request.reserved != 0) return error(Code::invalid_argument, "request.reserved is not 0");
   INLAY_TRY(check_range(request.priority, 0, kTopLevel, "request.priority"));
   INLAY_TRY(read_us(request.deadline_us, "request.deadline_us", out.deadline_us));
   INLAY_TRY(read_us(request.timeout_us, "request.timeout_us", out.timeout_us));
+  out.kind = static_cast<RequestKind>(request.kind);
   out.priority = request.priority;
   out.user = request.user;
   return named(read_session_params(request.session, out.session), "request.session");
@@ -129,6 +130,10 @@ inlay_engine::~inlay_engine() {
   if (engine) engine->requests().close();
 }
 
+inlay_session::~inlay_session() {
+  if (session && session->is_for_requests()) session->engine().requests().cancel_of(*session);
+}
+
 inlay_queue::~inlay_queue() {
   if (queue) cancel_all(*queue);
 }
@@ -168,10 +173,17 @@ inlay_status inlay_submit(const inlay_queue* queue, const inlay_request* request
     INLAY_TRY(read_struct(request, "request", given));
     RequestOptions options;
     INLAY_TRY(read_options(given, options));
+    Use<inlay_session> continued;
+    if (given.continues) {
+      INLAY_TRY(continued.begin(given.continues, "request.continues"));
+      options.continues = given.continues->session;
+      options.replaces = given.conversation != nullptr;
+      options.has_options = given.session != nullptr;
+    }
     const Pulse pulse([queue](uint64_t) {
       return queue->users.is_freed() ? error(Code::cancelled, "the queue was freed while text became tokens") : Status{};
     });
-    INLAY_ASSIGN(std::vector<int32_t> prompt, read_prompt(*engine, given));
+    INLAY_ASSIGN(std::vector<int32_t> prompt, read_prompt(*engine, given, !options.continues || engine->requests().is_fresh(*options.continues)));
     return engine->requests().submit(queue->queue, std::move(prompt), std::move(options), *request_id);
   });
 }

@@ -115,12 +115,13 @@ Status read_sampler(const inlay_sampler_params* given, SamplerParams& out) {
 Status read_session_params(const inlay_session_params* given, SessionOptions& out) {
   inlay_session_params params;
   INLAY_TRY(read_struct(given, "params", params));
-  INLAY_TRY(check_flags(params.flags, INLAY_SESSION_IGNORE_END_OF_GENERATION | INLAY_SESSION_RESERVE, "params.flags"));
+  INLAY_TRY(check_flags(params.flags, INLAY_SESSION_IGNORE_END_OF_GENERATION | INLAY_SESSION_RESERVE | INLAY_SESSION_FOR_REQUESTS, "params.flags"));
   INLAY_TRY(check_range(params.max_tokens, 0, std::numeric_limits<int32_t>::max(), "params.max_tokens"));
   if (params.reserved != 0) return error(Code::invalid_argument, "params.reserved is not 0");
   out.stream = params.stream;
   out.max_tokens = params.max_tokens;
   out.reserve = (params.flags & INLAY_SESSION_RESERVE) != 0;
+  out.for_requests = (params.flags & INLAY_SESSION_FOR_REQUESTS) != 0;
   out.ignore_end_of_generation = (params.flags & INLAY_SESSION_IGNORE_END_OF_GENERATION) != 0;
   INLAY_ASSIGN(const auto stop_tokens, read_tokens(params.stop_tokens, params.n_stop_tokens, "params.stop_tokens"));
   INLAY_TRY(check_stop_count(stop_tokens.size(), "params.n_stop_tokens"));

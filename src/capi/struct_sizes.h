@@ -52,7 +52,7 @@ inline constexpr size_t kFirstSize<inlay_logits> = 24;
 template <>
 inline constexpr size_t kFirstSize<inlay_queue_params> = 32;
 template <>
-inline constexpr size_t kFirstSize<inlay_request> = 104;
+inline constexpr size_t kFirstSize<inlay_request> = 112;
 template <>
 inline constexpr size_t kFirstSize<inlay_request_event> = 104;
 template <>

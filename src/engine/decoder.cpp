@@ -133,6 +133,7 @@ void Decoder::start(std::span<Session* const> sessions) {
 
 // Decides whether the session takes part; if not the event says why.
 void Decoder::admit(Session& session, StepEvent& event) {
+  if (event.status = session.check_steps_itself(); !event.status.ok()) return;
   if (session.finish_reason_ != FinishReason::none) {
     event.status = error(Code::invalid_state, "the sequence has ended; prefill or truncate it to go on");
     event.finish_reason = session.finish_reason_;

@@ -35,6 +35,7 @@ class Engine;
 class ProgressReport;
 class Requests;
 class Session;
+struct Request;
 
 enum class FinishReason : int32_t {
   none = 0,
@@ -47,7 +48,8 @@ enum class FinishReason : int32_t {
   timeout = 7,
   error = 8,
   constraint_end = 9,
-  dead_end = 10
+  dead_end = 10,
+  prefilled = 11
 };
 
 // Of a session's text under its constraint. dead: nothing that it allows could follow.
@@ -126,6 +128,11 @@ class Session {
   size_t take_text(char* out, size_t n);
   size_t n_pending_text() const { return text_.n_ready(); }
 
+  // A session for requests belongs to one call or one request at a time: BUSY while a request has it. Nothing for other sessions.
+  bool is_for_requests() const { return for_requests_; }
+  Status enter_call();
+  void leave_call();
+
  private:
   friend class Decoder;
   friend class Engine;
@@ -136,6 +143,7 @@ class Session {
   Session(std::shared_ptr<Engine> engine, const SessionOptions& options);
 
   Status check_not_in_slices() const;
+  Status check_steps_itself() const;  // that it is no session for requests
   bool is_cancelled() const;  // whether there is a request for the end of this generation
   bool take_cancel();         // the same; it is spent by this
   void begin_generation();  // its number is one more than the last one's
@@ -154,9 +162,16 @@ class Session {
   const TokenMask* mask() const { return constraint_ ? &constraint_->mask() : nullptr; }
   FinishReason end_of_constraint() const;  // where it allows no token
   void after_rewrite();     // the sequence was changed by the caller: drawing starts anew
+  void begin_request(SessionOptions options, bool has_stops);  // whose tokens are there; locked
   DrawContext draw_context();  // of the next draw; valid until the one after it
 
+  // Of a session for requests, with the engine's mutex: nobody else has it.
+  bool is_idle() const { return !in_call_ && request_ == nullptr; }
+
   const std::shared_ptr<Engine> engine_;
+  const bool for_requests_;         // it has no slot but while a request of it runs
+  bool in_call_ = false;            // of the host; a session for requests alone, under the engine's mutex
+  const Request* request_ = nullptr;  // that has it from now on to its end; likewise
   SessionOptions options_;
   SamplerState sampler_state_;
   DryBias dry_;

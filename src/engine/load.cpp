@@ -315,7 +315,8 @@ Result<std::shared_ptr<Session>> Engine::create_session(const SessionOptions& op
   // Made before it has a slot, so that running out of memory here loses none.
   const std::shared_ptr<Session> session(new Session(shared_from_this(), options));
   INLAY_TRY(session->set_stop(std::move(session->options_.stops)));
-  INLAY_TRY(take_slot(*session));
+  if (!options.for_requests) INLAY_TRY(take_slot(*session));
+  if (options.for_requests) INLAY_TRY(requests_->add_session(*session));
   return session;
 }
 
@@ -329,7 +330,7 @@ Status Engine::check_constraint(const SessionOptions& options) const {
 
 // Requests that run give way.
 Status Engine::take_slot(Session& session) {
-  const auto takes = [&] { return sequences_.take_slot(session.seq_) || (requests_->give_way() && sequences_.take_slot(session.seq_)); };
+  const auto takes = [&] { return sequences_.take_slot(session.seq_) || (requests_->give_slot() && sequences_.take_slot(session.seq_)); };
   {
     const std::lock_guard lock(mutex_);
     INLAY_TRY(lost_.status());
@@ -357,6 +358,7 @@ void Engine::return_slot(Session& session) {
   const std::lock_guard lock(mutex_);
   if (session.in_slices_) decoder_.end_slices();
   decoder_.leave_ahead(session);
+  if (session.for_requests_) requests_->remove_session(session);
   sequences_.release(session.seq_);
 }
 

@@ -68,6 +68,7 @@ struct SessionOptions {
   int32_t max_tokens = 0;  // drawn tokens after which the sequence ends; 0: no limit but the context
   bool ignore_end_of_generation = false;
   bool reserve = false;  // a prefill takes the KV blocks of max_tokens, too
+  bool for_requests = false;  // requests alone run on it; of a session, not of a request
   std::vector<int32_t> stop_tokens;  // end the generation when drawn; at most kMaxStopTokens
   std::vector<std::string> stops;    // texts that end it, when the session is made
   std::shared_ptr<const constraint::Constraint> constraint = {};  // what each generation may write

@@ -13,8 +13,15 @@ namespace inlay {
 
 class RequestQueue;
 
+enum class RequestKind : uint8_t { generate, prefill };
+
 struct RequestOptions {
+  RequestKind kind = RequestKind::generate;
   SessionOptions session;
+  // A session for requests, which it continues; with `replaces` its tokens become the prompt, and what both begin with stays computed. Without
+  // has_options the session's own sampler, limits and stops hold, else these from now on.
+  std::shared_ptr<Session> continues;
+  bool replaces = false, has_options = true;
   int32_t priority = 0;     // 0 to kTopLevel
   int64_t deadline_us = 0;  // from now on: orders requests of one level; 0: none
   int64_t timeout_us = 0;   // likewise: then it ends; 0: never
@@ -39,9 +46,14 @@ struct Request {
     int32_t priority = 0;
     int64_t submitted = 0, waiting_since = 0, deadline = INT64_MAX, expires = INT64_MAX;
     int64_t began = 0, drew_first = 0;    // 0: not yet
+    RequestKind kind = RequestKind::generate;
     std::vector<int32_t> prompt;          // until it begins
-    SessionOptions options;               // likewise
+    SessionOptions options;               // likewise; of the session that it continues, once it has that
     std::shared_ptr<Session> session;     // from then on; it has a slot and blocks while it runs
+    std::shared_ptr<Session> continues;   // of the host; then it is `session`, too
+    bool replaces = false, has_options = true;
+    bool has_session = false;             // no other request or call has it
+    int32_t n_kept = 0;                   // of its tokens, once it has it; then `prompt` is the whole sequence
     int32_t n_prompt = 0, n_cached = 0, n_drawn = 0;  // cached: of the prompt, when it began
     int32_t n_lost = 0;                   // tokens that had been computed when it was put out, and are not stored
     StoredSequence stored;                // while it is put out, where it will not be computed again

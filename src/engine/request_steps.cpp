@@ -82,7 +82,7 @@ RoundLimits Requests::limits(const Compute& asked) const {
   }
   out.block_tokens = kKvBlockTokens;
   out.n_blocks = pools.pool(group).n_blocks();
-  out.n_free = pools.pool(group).n_free() + pools.pool(group).n_idle();
+  out.n_free = pools.pool(group).n_free() + pools.pool(group).n_idle() + n_resting_blocks();
   return out;
 }
 
@@ -101,9 +101,10 @@ PlannedRequest Requests::view_of(const Request& request) const {
                      .waiting_since = run.waiting_since,
                      .deadline = run.deadline,
                      .n_tokens = run.n_prompt,
-                     .n_most = n_most(run.n_prompt, run.session ? run.session->options_ : run.options),
+                     .n_most = draws(request) ? n_most(run.n_prompt, options_of(request)) : run.n_prompt,
                      .n_drawn = run.n_drawn_since,
                      .is_unread = is_unread(request)};
+  if (run.has_session && !run.session) out.n_cached = std::min({run.continues->seq_.n_computed, run.n_kept, run.n_prompt - 1});
   if (!run.session) return out;
   const Sequence& seq = run.session->seq_;
   out.n_tokens = seq.n_tokens();
@@ -126,11 +127,19 @@ bool Requests::begin_step(const Compute& asked) {
   sweep();
   if (live_.empty()) return false;
   if (const Status status = engine_.decoder_.drop_left(); !status.ok()) return fail_step(status), false;
-  const RoundLimits limits = this->limits(asked);
-  gather_views(now, limits);
-  planner_.plan(views_, limits, now, round_);
-  apply_round(asked.in_units);
-  if (stepping_.empty()) return end_what_is_stuck(limits), false;
+  for (;;) {
+    const RoundLimits limits = this->limits(asked);
+    gather_views(now, limits);
+    planner_.plan(views_, limits, now, round_);
+    apply_round(asked.in_units);
+    if (!stepping_.empty()) break;
+    const size_t n_live = live_.size();
+    sweep();
+    if (live_.size() < n_live) continue;  // what ended so may let others begin
+    // Blocks that sessions share with one another were not counted.
+    const bool lacks_blocks = n_running() < limits.max_sequences && std::ranges::any_of(views_, [](const PlannedRequest& view) { return !view.is_unread; });
+    if (!lacks_blocks || !take_from_resting()) return end_what_is_stuck(limits), false;
+  }
   const bool draws = !open_.samples.empty();
   const StepQueue::Extent extent = asked.in_units ? (draws ? StepQueue::Extent::units : StepQueue::Extent::layer_units)
                                                   : (draws ? StepQueue::Extent::all : StepQueue::Extent::layers);
@@ -144,6 +153,7 @@ void Requests::gather_views(int64_t now, const RoundLimits& limits) {
   viewed_.clear();
   waiting_.clear();
   for (const auto& request : live_) {
+    if (!has_session(*request)) continue;
     if (request->run.state == State::running) {
       views_.push_back(view_of(*request));
       viewed_.push_back(request.get());
@@ -170,7 +180,10 @@ void Requests::apply_round(bool in_units) {
   for (const size_t i : round_.begun) {
     if (waits_for_prefix(*viewed_[i])) continue;
     if (!begin(*viewed_[i])) break;
+    if (is_prefilled(*viewed_[i])) end(*viewed_[i], FinishReason::prefilled);
   }
+  std::erase_if(round_.parts, [this](const Round::Part& part) { return viewed_[part.request]->run.has_ended; });
+  for (Round::Part& part : round_.parts) part.draws = part.draws && draws(*viewed_[part.request]);
   const auto is_single = [this](const Round::Part& part) { return n_rows_of(part) == 1; };
   const auto is_prompt = [this](const Round::Part& part) { return n_rows_of(part) > 1; };
   const bool in_turns = in_units && std::ranges::any_of(round_.parts, is_single) && std::ranges::any_of(round_.parts, is_prompt);
@@ -199,24 +212,29 @@ int32_t Requests::n_rows_of(const Round::Part& part) const {
 // A slot, and blocks for its tokens and the first that it draws; false: there is no room after all.
 bool Requests::begin(Request& request) {
   Request::Run& run = request.run;
-  if (!run.session) {
+  const bool is_first = run.began == 0 && run.continues;
+  if (!run.session && !is_first) {
     run.session = engine_.session_of_request(std::move(run.options));
     run.session->seq_.tokens.assign(run.prompt.begin(), run.prompt.end());
     run.session->after_rewrite();
     run.prompt = {};
   }
-  Session& session = *run.session;
+  Session& session = is_first ? *run.continues : *run.session;
   Sequence& seq = session.seq_;
   const int32_t whole_pool = engine_.sequences_.pools().pool(counted_group()).n_blocks() * kKvBlockTokens;
-  const int32_t n_most_now = n_most(run.n_prompt, session.options_);
-  const int32_t end = std::max(seq.n_tokens(), std::min({n_most_now, seq.n_tokens() + RoundLimits().min_drawn, whole_pool}));
+  const int32_t n_most_now = draws(request) ? n_most(run.n_prompt, is_first ? run.options : session.options_) : run.n_prompt;
   if (!engine_.sequences_.take_slot(seq)) return false;
+  if (is_first) begin_session(request);
+  const int32_t end = std::max(seq.n_tokens(), std::min({n_most_now, seq.n_tokens() + RoundLimits().min_drawn, whole_pool}));
   const int32_t n_there = run.stored.is_empty() ? 0 : engine_.sequences_.lay_out(run.stored, seq);
-  if (run.stored.is_empty() && keeps_) find_computed(request);
-  if (!engine_.sequences_.reserve(seq, end, engine_.prefill_chunk_).ok() || !come_back(request, n_there)) {
-    release(request);
+  if (run.stored.is_empty()) find_computed(request, seq);
+  std::erase(resting_, &session);
+  if (!reserve(seq, end).ok() || !come_back(request, n_there)) {
+    is_first ? undo_session(request) : release(request);
     return false;
   }
+  if (is_first) session.begin_request(std::move(run.options), run.has_options);
+  if (is_first) run.session = run.continues;
   engine_.sequences_.hold(seq);
   run.state = State::running;
   run.n_drawn_since = 0;
@@ -234,9 +252,9 @@ bool Requests::come_back(Request& request, int32_t n_there) {
   return true;
 }
 
-void Requests::find_computed(Request& request) {
+void Requests::find_computed(Request& request, Sequence& seq) {
   Request::Run& run = request.run;
-  const int32_t n = engine_.sequences_.find_computed(run.session->seq_);
+  const int32_t n = seq.n_computed == 0 && keeps_ ? engine_.sequences_.find_computed(seq) : seq.n_computed;
   if (run.began == 0) run.n_cached = n;
   counts_.n_computed_again += static_cast<uint64_t>(std::max(0, run.n_lost - n));
   run.n_lost = 0;
@@ -249,7 +267,7 @@ bool Requests::waits_for_prefix(const Request& request) const {
   const std::span<const int32_t> wanted(tokens.data(), tokens.size() - 1);
   const int32_t n_found = engine_.sequences_.pools().find(wanted);
   return std::ranges::any_of(live_, [&](const auto& other) {
-    if (other->run.state != State::running || is_unread(*other)) return false;
+    if (other->run.state != State::running || other->run.has_ended || is_unread(*other)) return false;
     const Sequence& seq = other->run.session->seq_;
     const auto differs = std::ranges::mismatch(wanted, std::span(seq.tokens)).in1;
     const auto n_common = static_cast<int32_t>(differs - wanted.begin()) / kKvBlockTokens * kKvBlockTokens;
@@ -263,7 +281,7 @@ void Requests::add_work(Request& request, const Round::Part& part) {
   const int32_t end = end_of(part);
   const bool draws = part.draws && (seq.has_logits || end == seq.n_tokens());
   if (!draws && end <= seq.n_computed) return;
-  if (!engine_.sequences_.reserve(seq, end, engine_.prefill_chunk_).ok()) return;
+  if (!reserve(seq, end).ok()) return;
   if (!seq.has_logits) {
     open_.works.push_back(work_of(seq, seq.n_computed, end));
     if (draws) open_.works.back().slot = seq.slot;
@@ -288,7 +306,7 @@ void Requests::add_work(Request& request, const Round::Part& part) {
 void Requests::end_what_is_stuck(const RoundLimits& limits) {
   const size_t group = counted_group();
   for (const auto& request : live_) {
-    if (request->run.state != State::running || is_unread(*request)) continue;
+    if (request->run.state != State::running || request->run.has_ended || is_unread(*request)) continue;
     const int32_t n_own = request->run.session->seq_.kv[group].n_blocks(), n_all = limits.n_blocks;
     if (n_own < n_all) continue;
     end(*request, FinishReason::error, error(Code::kv_full, "the sequence needs more than the %d blocks of the whole KV pool", n_all));
@@ -325,7 +343,11 @@ void Requests::finish_step() {
   for (Request* request : stepping_) {
     Request::Run& run = request->run;
     run.in_step = false;
-    if (run.ends_after != FinishReason::none) end(*request, run.ends_after);
+    if (run.ends_after != FinishReason::none) {
+      end(*request, run.ends_after);
+    } else if (!run.has_ended && is_prefilled(*request)) {
+      end(*request, FinishReason::prefilled);
+    }
   }
   stepping_.clear();
   drawing_.clear();

@@ -46,6 +46,10 @@ Status Requests::check(std::span<const int32_t> prompt, const RequestOptions& op
   TextStream stops;
   INLAY_TRY(stops.set_stops(session.stops));
   INLAY_TRY(engine_.check_constraint(session));
+  if (const Session* continued = options.continues.get()) {
+    if (&continued->engine() != &engine_) return error(Code::invalid_argument, "the session is of another engine");
+    if (!continued->is_for_requests()) return error(Code::invalid_argument, "the session was not made for requests (INLAY_SESSION_FOR_REQUESTS)");
+  }
   if (session.max_tokens < 0) return error(Code::invalid_argument, "max_tokens is %d, expected 0 or more", session.max_tokens);
   if (options.priority < 0 || options.priority > kTopLevel)
     return error(Code::invalid_argument, "the priority is %d, expected 0 to %d", options.priority, kTopLevel);
@@ -60,6 +64,17 @@ Status Requests::check(std::span<const int32_t> prompt, const RequestOptions& op
     return full;
   }
   return check_pool(n_first_positions(static_cast<int32_t>(prompt.size()), session));
+}
+
+// The session's options are its own, once it has taken them.
+const SessionOptions& Requests::options_of(const Request& request) const {
+  return request.run.session ? request.run.session->options_ : request.run.options;
+}
+
+// What is left of a prompt from which nothing is drawn: its last token is run by who draws behind it.
+bool Requests::is_prefilled(const Request& request) {
+  const Sequence& seq = request.run.session->seq_;
+  return !draws(request) && seq.n_computed + 1 >= seq.n_tokens();
 }
 
 // Positions that a request has blocks for when it begins.
@@ -99,7 +114,11 @@ Status Requests::submit(const std::shared_ptr<RequestQueue>& queue, std::vector<
   run.n_prompt = static_cast<int32_t>(prompt.size());
   run.prompt = std::move(prompt);
   run.queue = queue;
+  run.kind = options.kind;
   run.options = std::move(options.session);
+  run.continues = std::move(options.continues);
+  run.replaces = options.replaces;
+  run.has_options = options.has_options;
   run.priority = options.priority;
   const std::lock_guard lock(engine_.mutex_);
   INLAY_TRY(engine_.lost_.status());
@@ -158,9 +177,11 @@ bool Requests::can_wait() const {
   return share_.has_value() || was_run_ || is_closed_;
 }
 
+// inlay_session_cancel is for the request that has the session.
 void Requests::expire(int64_t now) {
   for (const auto& request : live_) {
     if (now >= request->run.expires) stop(*request, FinishReason::timeout);
+    if (request->run.has_session && !request->run.has_ended && request->run.continues->take_cancel()) stop(*request, FinishReason::cancelled);
   }
 }
 
@@ -168,7 +189,6 @@ void Requests::release(Request& request) {
   Sequence& seq = request.run.session->seq_;
   if (keeps_) engine_.sequences_.keep_computed(seq);
   engine_.sequences_.release(seq);
-  seq.slot = seq.ahead_slot = -1;
   seq.n_computed = 0;
   seq.has_logits = seq.logits_readable = false;
 }
@@ -203,10 +223,19 @@ void Requests::end(Request& request, FinishReason reason, Status status) {
   }
   const std::shared_ptr<RequestQueue> queue = std::move(run.queue);
   tell(queue, queue->add_end(request, std::move(out), text));
-  if (!run.session) return;
-  engine_.sequences_.drop(run.stored);
-  if (run.state == State::running) release(request);
-  left_.push_back(std::move(run.session));
+  if (run.session) {
+    engine_.sequences_.drop(run.stored);
+    if (run.continues) {
+      if (reason == FinishReason::cancelled) run.session->finish_reason_ = reason;
+      rest(*run.session);
+    } else if (run.state == State::running) {
+      release(request);
+    }
+  }
+  if (run.has_session) leave_session(request);
+  for (std::shared_ptr<Session>* session : {&run.session, &run.continues}) {
+    if (*session) left_.push_back(std::move(*session));
+  }
   has_left_.store(true, std::memory_order_release);
 }
 
@@ -251,7 +280,7 @@ int32_t Requests::n_running() const {
 }
 
 // The one of the lowest priority, and of these the latest.
-bool Requests::give_way() {
+bool Requests::give_slot() {
   Request* last = nullptr;
   for (const auto& request : live_) {
     const Request::Run& run = request->run;

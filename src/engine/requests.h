@@ -66,10 +66,19 @@ class Requests {
   void close();
   void flush();  // frees and tells what has piled up
 
+  // Sessions for requests. Locked: one that was made, and one that is to be freed.
+  Status add_session(Session& session);
+  void remove_session(Session& session);
+  // Without locks: whether it has no tokens and none are on their way; ends the requests that continue it.
+  bool is_fresh(const Session& session) const;
+  void cancel_of(const Session& session);
+
   // For other calls. In turn: ends the step that run() has left pending.
   void finish_pending();
   // Locked: gives back a slot and blocks by putting out a request that is in no step; false: there is none.
-  bool give_way();
+  bool give_slot();
+  // The same for blocks: what sessions have that rest comes first.
+  bool give_way() { return take_from_resting() || give_slot(); }
   int32_t n_running() const;  // locked
 
  private:
@@ -86,6 +95,9 @@ class Requests {
   int32_t n_most(int32_t n_tokens, const SessionOptions& options) const;
   size_t counted_group() const;
   bool is_unread(const Request& request) const;
+  static bool draws(const Request& request) { return request.run.kind == RequestKind::generate; }
+  static bool is_prefilled(const Request& request);
+  const SessionOptions& options_of(const Request& request) const;
   PlannedRequest view_of(const Request& request) const;
   RoundLimits limits(const Compute& asked) const;
 
@@ -101,7 +113,12 @@ class Requests {
   void gather_views(int64_t now, const RoundLimits& limits);
   void apply_round(bool in_units);
   bool begin(Request& request);
-  void find_computed(Request& request);
+  bool has_session(Request& request);
+  Status take_session(Request& request);
+  Status reserve(Sequence& sequence, int32_t end);
+  void find_computed(Request& request, Sequence& seq);
+  void begin_session(Request& request);
+  void undo_session(Request& request);
   bool come_back(Request& request, int32_t n_there);
   bool waits_for_prefix(const Request& request) const;
   int32_t end_of(const Round::Part& part) const;
@@ -117,6 +134,10 @@ class Requests {
   void changed();
   void stop(Request& request, FinishReason reason);
   void release(Request& request);
+  void rest(Session& session);
+  void leave_session(Request& request);
+  bool take_from_resting();
+  int32_t n_resting_blocks() const;
   void put_out(Request& request);
   void end(Request& request, FinishReason reason, Status status = {});
   void end_all(FinishReason reason, const Status& status);
@@ -127,13 +148,15 @@ class Requests {
   Engine& engine_;
   std::vector<std::weak_ptr<RequestQueue>> queues_;
   std::vector<std::shared_ptr<Request>> live_;
+  std::vector<Session*> resting_;  // sessions for requests of which none runs, the one first that has rested longest: their blocks may be taken
   int64_t last_submitted_ = 0;
 
   struct Waiting {
     PlannedRequest view;
     Request* request;
   };
-  std::vector<Waiting> waiting_;  // scratch
+  std::vector<Waiting> waiting_;    // scratch
+  std::vector<int32_t> own_tokens_;  // likewise: of a session, while a request of it begins
   std::vector<PlannedRequest> views_;
   std::vector<Request*> viewed_;  // whose views these are
   RoundPlanner planner_;

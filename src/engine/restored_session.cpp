@@ -162,6 +162,11 @@ class SessionFiller {
 static Result<std::shared_ptr<Session>> restore(const std::shared_ptr<Engine>& engine, Input in) {
   INLAY_ASSIGN(const SessionState state, read_head(in, *engine));
   INLAY_ASSIGN(std::shared_ptr<Session> session, SessionBytes::make(*engine, state));
+  INLAY_TRY(session->enter_call());  // so that no request takes its blocks meanwhile
+  const struct Leave {
+    Session& session;
+    ~Leave() { session.leave_call(); }
+  } leave{*session};
   SessionFiller filler(*engine, *session, state);
   INLAY_TRY(filler.reserve());
   INLAY_TRY(filler.fill(in));

@@ -29,7 +29,12 @@ bool Sequences::take_slot(Sequence& sequence) {
 void Sequences::release(Sequence& sequence) {
   kv_.let_go(sequence.kv);
   kv_.cut(sequence.kv, 0);
+  release_slot(sequence);
+}
+
+void Sequences::release_slot(Sequence& sequence) {
   if (sequence.slot >= 0) free_slots_.push_back(sequence.slot % max_sequences_);
+  sequence.slot = sequence.ahead_slot = -1;
 }
 
 Status Sequences::copy_block(int32_t group, int32_t from, int32_t to) { return lost_.noted(backend_.duplicate_kv_block(group, from, to)); }
@@ -70,8 +75,8 @@ void Sequences::advance(Sequence& sequence, int32_t end, bool logits) {
   sequence.has_logits = sequence.logits_readable = logits;
 }
 
-void Sequences::forget_logits(Sequence& sequence) {
-  sequence.n_computed = std::min(sequence.n_computed, std::max(0, sequence.n_tokens() - 1));
+void Sequences::go_back(Sequence& sequence, int32_t n) {
+  sequence.n_computed = std::min(sequence.n_computed, n);
   if (!KvPools::can_go_on(kv_.groups(), sequence.kv, sequence.n_computed)) sequence.n_computed = 0;
   sequence.has_logits = sequence.logits_readable = false;
   cut(sequence);

@@ -38,6 +38,7 @@ class Sequences {
   Sequence empty() const;                   // without a slot, with memory for all that it can ever have
   bool take_slot(Sequence& sequence);       // false: all are taken
   void release(Sequence& sequence);         // its slot and its blocks
+  void release_slot(Sequence& sequence);    // its logits are gone
   int32_t n_taken() const { return max_sequences_ - static_cast<int32_t>(free_slots_.size()); }
 
   // Blocks for the tokens up to n_positions that were not run yet, at most n_at_once of them in one step. They are taken
@@ -59,7 +60,9 @@ class Sequences {
   // Its tokens before `end` were run, the last of them with logits or without.
   void advance(Sequence& sequence, int32_t end, bool logits);
   // The last token counts as not run; and all of them, if keys that it sees have left a window.
-  void forget_logits(Sequence& sequence);
+  void forget_logits(Sequence& sequence) { go_back(sequence, std::max(0, sequence.n_tokens() - 1)); }
+  // The same for all tokens from n on.
+  void go_back(Sequence& sequence, int32_t n);
   // The same tokens, cache and logits for a sequence that has a slot and no tokens.
   Status fork(const Sequence& from, Sequence& to);
   // What is cached behind tokens [first, first + n), before these leave the sequence. Where a window lacks what it would reach back to, all is

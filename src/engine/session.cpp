@@ -8,7 +8,7 @@
 namespace inlay {
 
 Session::Session(std::shared_ptr<Engine> engine, const SessionOptions& options)
-    : engine_(std::move(engine)), options_(options) {
+    : engine_(std::move(engine)), for_requests_(options.for_requests), options_(options) {
   seq_ = engine_->sequences_.empty();
   if (has_dry(options_.sampler)) dry_.reserve(static_cast<size_t>(engine_->info_.n_context));
   publish();
@@ -150,6 +150,7 @@ int32_t Session::n_reserved(int32_t n_tokens) const {
 
 Status Session::prefill(std::span<const int32_t> tokens, size_t& n_done) {
   n_done = 0;
+  INLAY_TRY(check_steps_itself());
   if (tokens.empty()) return error(Code::invalid_argument, "prefill was given no tokens");
   INLAY_TRY(engine_->check_tokens(tokens));
   INLAY_TRY(check_room(tokens.size()));
@@ -213,6 +214,35 @@ void Session::end_prefill(size_t n_tokens_before, bool complete) {
   publish();
 }
 
+Status Session::enter_call() {
+  if (!for_requests_) return {};
+  const std::lock_guard lock(engine_->mutex_);
+  if (request_ != nullptr) return error(Code::busy, "a request has the session; its END gives it back");
+  if (in_call_) return error(Code::busy, "another thread is in a call on the session");
+  in_call_ = true;
+  return {};
+}
+
+void Session::leave_call() {
+  if (!for_requests_) return;
+  const std::lock_guard lock(engine_->mutex_);
+  in_call_ = false;
+}
+
+Status Session::check_steps_itself() const {
+  if (!for_requests_) return {};
+  return error(Code::invalid_state, "the session was made for requests (INLAY_SESSION_FOR_REQUESTS): inlay_submit runs prompts and draws tokens on it");
+}
+
+void Session::begin_request(SessionOptions options, bool has_stops) {
+  if (has_dry(options.sampler)) dry_.reserve(static_cast<size_t>(engine_->info_.n_context));
+  options_ = std::move(options);
+  begin_generation();
+  after_rewrite();
+  if (has_stops) (void)text_.set_stops(std::move(options_.stops));  // were checked when it was submitted
+  publish();
+}
+
 Status Session::check_not_in_slices() const {
   if (!in_slices_) return {};
   return error(Code::invalid_state, "the session takes part in a decode step in slices: finish or abandon that first");
@@ -220,7 +250,9 @@ Status Session::check_not_in_slices() const {
 
 Result<std::shared_ptr<Session>> Session::fork() {
   INLAY_TRY(check_not_in_slices());
-  INLAY_ASSIGN(std::shared_ptr<Session> child, engine_->create_session(options_));
+  SessionOptions options = options_;
+  options.for_requests = for_requests_;
+  INLAY_ASSIGN(std::shared_ptr<Session> child, engine_->create_session(options));
   {
     const std::lock_guard lock(engine_->mutex_);
     engine_->decoder_.leave_ahead(*this);
@@ -274,6 +306,8 @@ Status Session::shift(size_t first, size_t n) {
   }
   if (n == 0) return {};
   if (first + n == n_now) return truncate(static_cast<int32_t>(first));
+  if (for_requests_)
+    return error(Code::invalid_state, "the session was made for requests: what is cached of it may be computed again from its tokens, which would undo the shift");
   const Engine::Turn turn(*engine_);
   INLAY_TRY(engine_->check_idle());
   INLAY_TRY(engine_->decoder_.drop_left());

@@ -37,6 +37,7 @@ Result<SessionState> SessionBytes::describe(const Session& s) {
                    .generation = s.generation_,
                    .text = s.text_.held(),
                    .constrained = {}};
+  out.options.for_requests = s.for_requests_;
   {
     const std::lock_guard lock(s.engine().mutex_);
     for (const KvHolding& holding : s.seq_.kv) {

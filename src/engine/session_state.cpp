@@ -54,6 +54,7 @@ Status check_sequence(const SessionState& s, const Engine& engine) {
   }
   INLAY_TRY(as_format(engine.check_tokens(s.tokens)));
   const auto n_tokens = static_cast<int32_t>(s.tokens.size());
+  if (s.options.for_requests && s.logits_readable) return contradicts("a session for requests has logits");
   if (s.n_computed < 0 || s.n_computed > n_tokens) return contradicts("more tokens were computed than there are");
   if (s.logits_readable && s.n_computed == 0) return contradicts("there are logits, and no token was computed");
   if (s.has_logits && (!s.logits_readable || s.n_computed != n_tokens)) return contradicts("its logits are not those after the last token");
@@ -83,7 +84,7 @@ Status check_generation(const SessionState& s, const Engine& engine) {
 template <class Archive>
 void SessionState::archive(Archive& a) {
   a(tokens, n_computed, has_logits, logits_readable, first_rows);
-  a(options.stream, options.max_tokens, options.ignore_end_of_generation, options.reserve, options.stop_tokens);
+  a(options.stream, options.max_tokens, options.ignore_end_of_generation, options.reserve, options.for_requests, options.stop_tokens);
   archive_sampler(a, options.sampler);
   a(holds_blocks, n_drawn, finish_reason, sampler_state.mirostat_drift, sampler_state.adaptive_lead, generation);
   a(text, constrained);

@@ -32,6 +32,7 @@ class EngineRequests : public EngineSessions {
     engine_ = load(options);
     ASSERT_NE(engine_, nullptr);
     queue_ = engine_->requests().add_queue(engine_, limits);
+    n_events_ = 0;
   }
   // Of a pool of n blocks.
   EngineOptions with_blocks(int32_t n, int32_t max_sessions = 4) {

@@ -122,6 +122,8 @@ namespace Inlay
         /// <summary>No token that the constraint allows could follow: a bias bans them all, or tokens were accepted that it
         /// does not allow.</summary>
         DeadEnd = 10,
+        /// <summary>The prompt of a request of kind PREFILL is computed. Requests alone end so.</summary>
+        Prefilled = 11,
     }
 
     /// <summary>What happened to a session in one step.</summary>
@@ -212,6 +214,12 @@ namespace Inlay
         /// with KV_FULL: the generation after it does not. They go back when it ends. Blocks that forks share are not
         /// reserved for both.</summary>
         Reserve = 2,
+        /// <summary>The session is what requests continue (inlay_request.continues): it keeps tokens and sampler from one
+        /// to the next. It has no place among max_sessions, and its KV blocks stay until their room is wanted; then they
+        /// are computed again. Prefill, decode steps and shift are refused with INVALID_STATE, and it has no logits. Calls
+        /// are BUSY while a request has it; freeing it ends these requests with CANCELLED. RESERVE changes nothing for
+        /// it.</summary>
+        ForRequests = 4,
     }
 
     /// <summary>How a profile is written.</summary>
@@ -380,6 +388,9 @@ namespace Inlay
     {
         /// <summary>Tokens are drawn behind it.</summary>
         Generate = 0,
+        /// <summary>It is computed but for its last token, and nothing is drawn: the request ends with PREFILLED. A request
+        /// that begins with the same tokens, or that continues the same session, then begins sooner.</summary>
+        Prefill = 1,
     }
 
     /// <summary>What became of a request. A kind that a program does not know is to be passed over.</summary>
@@ -1266,8 +1277,8 @@ namespace Inlay.Raw
         public UIntPtr conversation_len;
         /// <summary>How the conversation is written; unused without one. [default NULL: ADD_GENERATION_PROMPT]</summary>
         public inlay_chat_params* chat;
-        /// <summary>How tokens are drawn and what ends the request. RESERVE changes nothing. [default NULL: all
-        /// defaults]</summary>
+        /// <summary>How tokens are drawn and what ends the request; with continues from now on. RESERVE and FOR_REQUESTS
+        /// change nothing. [default NULL: all defaults; with continues what the session has]</summary>
         public inlay_session_params* session;
         /// <summary>Who has more comes first. A request that waits rises by one every 250 ms, so that it waits at most 1.75
         /// s for those above it that came later. [0 to 7, default 0]</summary>
@@ -1282,6 +1293,12 @@ namespace Inlay.Raw
         public ulong timeout_us;
         /// <summary>Comes back in each event. [any number, default 0]</summary>
         public ulong user;
+        /// <summary>A session made with FOR_REQUESTS, of the same engine, that the request continues: tokens and text come
+        /// behind what it has, a text without special tokens in front unless the session is empty. A conversation takes the
+        /// place of its tokens; what both begin with is not computed again. Requests for one session run one after the
+        /// other, as they were submitted. The sequence stays in the session, with drawn tokens, also of a request that is
+        /// cancelled. [default NULL: a sequence of its own]</summary>
+        public IntPtr continues;
     }
 
     /// <summary>What became of a request since its last event. Arrays of events come with a stride,
@@ -1312,7 +1329,8 @@ namespace Inlay.Raw
         public FinishReason finish_reason;
         /// <summary>With END and reason ERROR: what failed. Else OK.</summary>
         public Status status;
-        /// <summary>With END: tokens of the prompt. [tokens]</summary>
+        /// <summary>With END: tokens of the prompt, and with a session that it continues those before it.
+        /// [tokens]</summary>
         public int n_prompt;
         /// <summary>With END: those of them that were not computed for this request. [tokens]</summary>
         public int n_cached;

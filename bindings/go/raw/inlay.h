@@ -124,6 +124,7 @@ typedef int32_t inlay_finish_reason;
 #define INLAY_FINISH_ERROR 8  // The request failed: the event's status says how. Requests alone end so.
 #define INLAY_FINISH_CONSTRAINT_END 9  // The text is whole under its constraint, which allows nothing more, and the model has no token that ends a text.
 #define INLAY_FINISH_DEAD_END 10  // No token that the constraint allows could follow: a bias bans them all, or tokens were accepted that it does not allow.
+#define INLAY_FINISH_PREFILLED 11  // The prompt of a request of kind PREFILL is computed. Requests alone end so.
 
 // What happened to a session in one step.
 typedef int32_t inlay_event_kind;
@@ -163,6 +164,7 @@ typedef uint32_t inlay_token_flags;
 typedef uint32_t inlay_session_flags;
 #define INLAY_SESSION_IGNORE_END_OF_GENERATION 1u  // End tokens are drawn like others and do not finish the session. Changes nothing for a model without end tokens.
 #define INLAY_SESSION_RESERVE 2u  // Each prefill also takes the KV blocks for max_tokens, or up to the context without a limit, or ends with KV_FULL: the generation after it does not. They go back when it ends. Blocks that forks share are not reserved for both.
+#define INLAY_SESSION_FOR_REQUESTS 4u  // The session is what requests continue (inlay_request.continues): it keeps tokens and sampler from one to the next. It has no place among max_sessions, and its KV blocks stay until their room is wanted; then they are computed again. Prefill, decode steps and shift are refused with INVALID_STATE, and it has no logits. Calls are BUSY while a request has it; freeing it ends these requests with CANCELLED. RESERVE changes nothing for it.
 
 // How a profile is written.
 typedef int32_t inlay_profile_form;
@@ -233,6 +235,7 @@ typedef uint32_t inlay_embed_flags;
 // What is to become of a request's prompt. Later minors have more.
 typedef int32_t inlay_request_kind;
 #define INLAY_REQUEST_GENERATE 0  // Tokens are drawn behind it.
+#define INLAY_REQUEST_PREFILL 1  // It is computed but for its last token, and nothing is drawn: the request ends with PREFILLED. A request that begins with the same tokens, or that continues the same session, then begins sooner.
 
 // What became of a request. A kind that a program does not know is to be passed over.
 typedef int32_t inlay_request_event_kind;
@@ -941,7 +944,8 @@ typedef struct inlay_request {
   size_t conversation_len;
   // How the conversation is written; unused without one. [default NULL: ADD_GENERATION_PROMPT]
   const inlay_chat_params* chat;
-  // How tokens are drawn and what ends the request. RESERVE changes nothing. [default NULL: all defaults]
+  // How tokens are drawn and what ends the request; with continues from now on. RESERVE and FOR_REQUESTS change
+  // nothing. [default NULL: all defaults; with continues what the session has]
   const inlay_session_params* session;
   // Who has more comes first. A request that waits rises by one every 250 ms, so that it waits at most 1.75 s for those
   // above it that came later. [0 to 7, default 0]
@@ -956,6 +960,12 @@ typedef struct inlay_request {
   uint64_t timeout_us;
   // Comes back in each event. [any number, default 0]
   uint64_t user;
+  // A session made with FOR_REQUESTS, of the same engine, that the request continues: tokens and text come behind what
+  // it has, a text without special tokens in front unless the session is empty. A conversation takes the place of its
+  // tokens; what both begin with is not computed again. Requests for one session run one after the other, as they were
+  // submitted. The sequence stays in the session, with drawn tokens, also of a request that is cancelled. [default
+  // NULL: a sequence of its own]
+  const inlay_session* continues;
 } inlay_request;
 
 // What became of a request since its last event. Arrays of events come with a stride, sizeof(inlay_request_event) as
@@ -982,7 +992,7 @@ typedef struct inlay_request_event {
   inlay_finish_reason finish_reason;
   // With END and reason ERROR: what failed. Else OK.
   inlay_status status;
-  // With END: tokens of the prompt. [tokens]
+  // With END: tokens of the prompt, and with a session that it continues those before it. [tokens]
   int32_t n_prompt;
   // With END: those of them that were not computed for this request. [tokens]
   int32_t n_cached;

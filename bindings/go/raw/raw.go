@@ -713,6 +713,8 @@ const (
 	// No token that the constraint allows could follow: a bias bans them all, or tokens were accepted that it does
 	// not allow.
 	FinishDeadEnd FinishReason = 10
+	// The prompt of a request of kind PREFILL is computed. Requests alone end so.
+	FinishPrefilled FinishReason = 11
 )
 
 // String is the value's name as the C header writes it, without the prefix.
@@ -740,6 +742,8 @@ func (v FinishReason) String() string {
 		return "CONSTRAINT_END"
 	case FinishDeadEnd:
 		return "DEAD_END"
+	case FinishPrefilled:
+		return "PREFILLED"
 	}
 	return "UNKNOWN"
 }
@@ -861,6 +865,11 @@ const (
 	// KV_FULL: the generation after it does not. They go back when it ends. Blocks that forks share are not reserved
 	// for both.
 	SessionReserve SessionFlags = 2
+	// The session is what requests continue (inlay_request.continues): it keeps tokens and sampler from one to the
+	// next. It has no place among max_sessions, and its KV blocks stay until their room is wanted; then they are
+	// computed again. Prefill, decode steps and shift are refused with INVALID_STATE, and it has no logits. Calls are
+	// BUSY while a request has it; freeing it ends these requests with CANCELLED. RESERVE changes nothing for it.
+	SessionForRequests SessionFlags = 4
 )
 
 // How a profile is written.
@@ -1120,6 +1129,9 @@ type RequestKind int32
 const (
 	// Tokens are drawn behind it.
 	RequestGenerate RequestKind = 0
+	// It is computed but for its last token, and nothing is drawn: the request ends with PREFILLED. A request that
+	// begins with the same tokens, or that continues the same session, then begins sooner.
+	RequestPrefill RequestKind = 1
 )
 
 // String is the value's name as the C header writes it, without the prefix.
@@ -1127,6 +1139,8 @@ func (v RequestKind) String() string {
 	switch v {
 	case RequestGenerate:
 		return "GENERATE"
+	case RequestPrefill:
+		return "PREFILL"
 	}
 	return "UNKNOWN"
 }
@@ -2006,7 +2020,8 @@ type Request struct {
 	ConversationLen uintptr
 	// How the conversation is written; unused without one. [default NULL: ADD_GENERATION_PROMPT]
 	Chat *ChatParams
-	// How tokens are drawn and what ends the request. RESERVE changes nothing. [default NULL: all defaults]
+	// How tokens are drawn and what ends the request; with continues from now on. RESERVE and FOR_REQUESTS change
+	// nothing. [default NULL: all defaults; with continues what the session has]
 	Session *SessionParams
 	// Who has more comes first. A request that waits rises by one every 250 ms, so that it waits at most 1.75 s for
 	// those above it that came later. [0 to 7, default 0]
@@ -2021,6 +2036,12 @@ type Request struct {
 	TimeoutUs uint64
 	// Comes back in each event. [any number, default 0]
 	User uint64
+	// A session made with FOR_REQUESTS, of the same engine, that the request continues: tokens and text come behind
+	// what it has, a text without special tokens in front unless the session is empty. A conversation takes the place
+	// of its tokens; what both begin with is not computed again. Requests for one session run one after the other, as
+	// they were submitted. The sequence stays in the session, with drawn tokens, also of a request that is cancelled.
+	// [default NULL: a sequence of its own]
+	Continues *Session
 }
 
 // What became of a request since its last event. Arrays of events come with a stride, sizeof(inlay_request_event) as
@@ -2047,7 +2068,7 @@ type RequestEvent struct {
 	FinishReason FinishReason
 	// With END and reason ERROR: what failed. Else OK.
 	Status Status
-	// With END: tokens of the prompt. [tokens]
+	// With END: tokens of the prompt, and with a session that it continues those before it. [tokens]
 	NPrompt int32
 	// With END: those of them that were not computed for this request. [tokens]
 	NCached int32

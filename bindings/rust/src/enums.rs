@@ -267,6 +267,8 @@ pub enum FinishReason {
     /// No token that the constraint allows could follow: a bias bans them all, or tokens were accepted that it does
     /// not allow.
     DeadEnd,
+    /// The prompt of a request of kind PREFILL is computed. Requests alone end so.
+    Prefilled,
     /// A number that this version of the crate has no name for.
     Other(i32),
 }
@@ -286,6 +288,7 @@ impl FinishReason {
             raw::INLAY_FINISH_ERROR => Some(Self::Error),
             raw::INLAY_FINISH_CONSTRAINT_END => Some(Self::ConstraintEnd),
             raw::INLAY_FINISH_DEAD_END => Some(Self::DeadEnd),
+            raw::INLAY_FINISH_PREFILLED => Some(Self::Prefilled),
             other => Some(Self::Other(other)),
         }
     }
@@ -303,6 +306,7 @@ impl FinishReason {
             Self::Error => raw::INLAY_FINISH_ERROR,
             Self::ConstraintEnd => raw::INLAY_FINISH_CONSTRAINT_END,
             Self::DeadEnd => raw::INLAY_FINISH_DEAD_END,
+            Self::Prefilled => raw::INLAY_FINISH_PREFILLED,
             Self::Other(number) => number,
         }
     }
@@ -599,6 +603,9 @@ pub enum RequestKind {
     /// Tokens are drawn behind it.
     #[default]
     Generate,
+    /// It is computed but for its last token, and nothing is drawn: the request ends with PREFILLED. A request that
+    /// begins with the same tokens, or that continues the same session, then begins sooner.
+    Prefill,
     /// A number that this version of the crate has no name for.
     Other(i32),
 }
@@ -608,6 +615,7 @@ impl RequestKind {
     pub const fn from_raw(number: i32) -> Self {
         match number {
             raw::INLAY_REQUEST_GENERATE => Self::Generate,
+            raw::INLAY_REQUEST_PREFILL => Self::Prefill,
             other => Self::Other(other),
         }
     }
@@ -616,6 +624,7 @@ impl RequestKind {
     pub const fn to_raw(self) -> i32 {
         match self {
             Self::Generate => raw::INLAY_REQUEST_GENERATE,
+            Self::Prefill => raw::INLAY_REQUEST_PREFILL,
             Self::Other(number) => number,
         }
     }

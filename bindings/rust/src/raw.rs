@@ -144,6 +144,8 @@ pub const INLAY_FINISH_CONSTRAINT_END: inlay_finish_reason = 9;
 /// No token that the constraint allows could follow: a bias bans them all, or tokens were accepted that it does not
 /// allow.
 pub const INLAY_FINISH_DEAD_END: inlay_finish_reason = 10;
+/// The prompt of a request of kind PREFILL is computed. Requests alone end so.
+pub const INLAY_FINISH_PREFILLED: inlay_finish_reason = 11;
 
 /// What happened to a session in one step.
 pub type inlay_event_kind = i32;
@@ -202,6 +204,11 @@ pub const INLAY_SESSION_IGNORE_END_OF_GENERATION: inlay_session_flags = 1;
 /// Each prefill also takes the KV blocks for max_tokens, or up to the context without a limit, or ends with KV_FULL:
 /// the generation after it does not. They go back when it ends. Blocks that forks share are not reserved for both.
 pub const INLAY_SESSION_RESERVE: inlay_session_flags = 2;
+/// The session is what requests continue ([`inlay_request`].continues): it keeps tokens and sampler from one to the
+/// next. It has no place among max_sessions, and its KV blocks stay until their room is wanted; then they are
+/// computed again. Prefill, decode steps and shift are refused with INVALID_STATE, and it has no logits. Calls are
+/// BUSY while a request has it; freeing it ends these requests with CANCELLED. RESERVE changes nothing for it.
+pub const INLAY_SESSION_FOR_REQUESTS: inlay_session_flags = 4;
 
 /// How a profile is written.
 pub type inlay_profile_form = i32;
@@ -336,6 +343,9 @@ pub const INLAY_EMBED_NO_PROMPT: inlay_embed_flags = 2;
 pub type inlay_request_kind = i32;
 /// Tokens are drawn behind it.
 pub const INLAY_REQUEST_GENERATE: inlay_request_kind = 0;
+/// It is computed but for its last token, and nothing is drawn: the request ends with PREFILLED. A request that
+/// begins with the same tokens, or that continues the same session, then begins sooner.
+pub const INLAY_REQUEST_PREFILL: inlay_request_kind = 1;
 
 /// What became of a request. A kind that a program does not know is to be passed over.
 pub type inlay_request_event_kind = i32;
@@ -1354,7 +1364,8 @@ pub struct inlay_request {
     pub conversation_len: usize,
     /// How the conversation is written; unused without one. (default NULL: ADD_GENERATION_PROMPT)
     pub chat: *const inlay_chat_params,
-    /// How tokens are drawn and what ends the request. RESERVE changes nothing. (default NULL: all defaults)
+    /// How tokens are drawn and what ends the request; with continues from now on. RESERVE and FOR_REQUESTS change
+    /// nothing. (default NULL: all defaults; with continues what the session has)
     pub session: *const inlay_session_params,
     /// Who has more comes first. A request that waits rises by one every 250 ms, so that it waits at most 1.75 s for
     /// those above it that came later. (0 to 7, default 0)
@@ -1369,6 +1380,12 @@ pub struct inlay_request {
     pub timeout_us: u64,
     /// Comes back in each event. (any number, default 0)
     pub user: u64,
+    /// A session made with FOR_REQUESTS, of the same engine, that the request continues: tokens and text come behind
+    /// what it has, a text without special tokens in front unless the session is empty. A conversation takes the
+    /// place of its tokens; what both begin with is not computed again. Requests for one session run one after the
+    /// other, as they were submitted. The sequence stays in the session, with drawn tokens, also of a request that is
+    /// cancelled. (default NULL: a sequence of its own)
+    pub continues: *const inlay_session,
 }
 
 impl Default for inlay_request {
@@ -1405,7 +1422,7 @@ pub struct inlay_request_event {
     pub finish_reason: inlay_finish_reason,
     /// With END and reason ERROR: what failed. Else OK.
     pub status: inlay_status,
-    /// With END: tokens of the prompt. (tokens)
+    /// With END: tokens of the prompt, and with a session that it continues those before it. (tokens)
     pub n_prompt: i32,
     /// With END: those of them that were not computed for this request. (tokens)
     pub n_cached: i32,

@@ -482,6 +482,7 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_request), "deadline_us", p, &p->deadline_us);
         Field(typeof(inlay_request), "timeout_us", p, &p->timeout_us);
         Field(typeof(inlay_request), "user", p, &p->user);
+        Field(typeof(inlay_request), "continues", p, &p->continues);
     }
 
     struct Behind_inlay_request_event { public byte Before; public inlay_request_event Value; }
@@ -711,6 +712,7 @@ static unsafe class LayoutProbe
         Constant("INLAY_FINISH_ERROR", (long)FinishReason.Error);
         Constant("INLAY_FINISH_CONSTRAINT_END", (long)FinishReason.ConstraintEnd);
         Constant("INLAY_FINISH_DEAD_END", (long)FinishReason.DeadEnd);
+        Constant("INLAY_FINISH_PREFILLED", (long)FinishReason.Prefilled);
         Enumeration("inlay_event_kind", typeof(EventKind));
         Constant("INLAY_EVENT_NONE", (long)EventKind.None);
         Constant("INLAY_EVENT_TOKEN", (long)EventKind.Token);
@@ -736,6 +738,7 @@ static unsafe class LayoutProbe
         Enumeration("inlay_session_flags", typeof(SessionFlags));
         Constant("INLAY_SESSION_IGNORE_END_OF_GENERATION", (long)SessionFlags.IgnoreEndOfGeneration);
         Constant("INLAY_SESSION_RESERVE", (long)SessionFlags.Reserve);
+        Constant("INLAY_SESSION_FOR_REQUESTS", (long)SessionFlags.ForRequests);
         Enumeration("inlay_profile_form", typeof(ProfileForm));
         Constant("INLAY_PROFILE_KINDS", (long)ProfileForm.Kinds);
         Constant("INLAY_PROFILE_TIMELINE", (long)ProfileForm.Timeline);
@@ -784,6 +787,7 @@ static unsafe class LayoutProbe
         Constant("INLAY_EMBED_NO_PROMPT", (long)EmbedFlags.NoPrompt);
         Enumeration("inlay_request_kind", typeof(RequestKind));
         Constant("INLAY_REQUEST_GENERATE", (long)RequestKind.Generate);
+        Constant("INLAY_REQUEST_PREFILL", (long)RequestKind.Prefill);
         Enumeration("inlay_request_event_kind", typeof(RequestEventKind));
         Constant("INLAY_REQUEST_EVENT_TOKENS", (long)RequestEventKind.Tokens);
         Constant("INLAY_REQUEST_EVENT_END", (long)RequestEventKind.End);

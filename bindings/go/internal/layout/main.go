@@ -79,6 +79,7 @@ func main() {
 	constant("INLAY_FINISH_ERROR", int64(raw.FinishError))
 	constant("INLAY_FINISH_CONSTRAINT_END", int64(raw.FinishConstraintEnd))
 	constant("INLAY_FINISH_DEAD_END", int64(raw.FinishDeadEnd))
+	constant("INLAY_FINISH_PREFILLED", int64(raw.FinishPrefilled))
 	enum("inlay_event_kind", unsafe.Sizeof(raw.EventKind(0)))
 	constant("INLAY_EVENT_NONE", int64(raw.EventNone))
 	constant("INLAY_EVENT_TOKEN", int64(raw.EventToken))
@@ -104,6 +105,7 @@ func main() {
 	enum("inlay_session_flags", unsafe.Sizeof(raw.SessionFlags(0)))
 	constant("INLAY_SESSION_IGNORE_END_OF_GENERATION", int64(raw.SessionIgnoreEndOfGeneration))
 	constant("INLAY_SESSION_RESERVE", int64(raw.SessionReserve))
+	constant("INLAY_SESSION_FOR_REQUESTS", int64(raw.SessionForRequests))
 	enum("inlay_profile_form", unsafe.Sizeof(raw.ProfileForm(0)))
 	constant("INLAY_PROFILE_KINDS", int64(raw.ProfileKinds))
 	constant("INLAY_PROFILE_TIMELINE", int64(raw.ProfileTimeline))
@@ -152,6 +154,7 @@ func main() {
 	constant("INLAY_EMBED_NO_PROMPT", int64(raw.EmbedNoPrompt))
 	enum("inlay_request_kind", unsafe.Sizeof(raw.RequestKind(0)))
 	constant("INLAY_REQUEST_GENERATE", int64(raw.RequestGenerate))
+	constant("INLAY_REQUEST_PREFILL", int64(raw.RequestPrefill))
 	enum("inlay_request_event_kind", unsafe.Sizeof(raw.RequestEventKind(0)))
 	constant("INLAY_REQUEST_EVENT_TOKENS", int64(raw.RequestEventTokens))
 	constant("INLAY_REQUEST_EVENT_END", int64(raw.RequestEventEnd))
@@ -518,6 +521,7 @@ func main() {
 		field("inlay_request.deadline_us", unsafe.Offsetof(s.DeadlineUs), unsafe.Sizeof(s.DeadlineUs))
 		field("inlay_request.timeout_us", unsafe.Offsetof(s.TimeoutUs), unsafe.Sizeof(s.TimeoutUs))
 		field("inlay_request.user", unsafe.Offsetof(s.User), unsafe.Sizeof(s.User))
+		field("inlay_request.continues", unsafe.Offsetof(s.Continues), unsafe.Sizeof(s.Continues))
 	}
 	{
 		var s raw.RequestEvent

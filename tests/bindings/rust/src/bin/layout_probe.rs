@@ -83,6 +83,7 @@ fn constants() {
     constant("INLAY_FINISH_ERROR", INLAY_FINISH_ERROR as i64);
     constant("INLAY_FINISH_CONSTRAINT_END", INLAY_FINISH_CONSTRAINT_END as i64);
     constant("INLAY_FINISH_DEAD_END", INLAY_FINISH_DEAD_END as i64);
+    constant("INLAY_FINISH_PREFILLED", INLAY_FINISH_PREFILLED as i64);
     println!("enum inlay_event_kind size {}", size_of::<inlay_event_kind>());
     constant("INLAY_EVENT_NONE", INLAY_EVENT_NONE as i64);
     constant("INLAY_EVENT_TOKEN", INLAY_EVENT_TOKEN as i64);
@@ -108,6 +109,7 @@ fn constants() {
     println!("enum inlay_session_flags size {}", size_of::<inlay_session_flags>());
     constant("INLAY_SESSION_IGNORE_END_OF_GENERATION", INLAY_SESSION_IGNORE_END_OF_GENERATION as i64);
     constant("INLAY_SESSION_RESERVE", INLAY_SESSION_RESERVE as i64);
+    constant("INLAY_SESSION_FOR_REQUESTS", INLAY_SESSION_FOR_REQUESTS as i64);
     println!("enum inlay_profile_form size {}", size_of::<inlay_profile_form>());
     constant("INLAY_PROFILE_KINDS", INLAY_PROFILE_KINDS as i64);
     constant("INLAY_PROFILE_TIMELINE", INLAY_PROFILE_TIMELINE as i64);
@@ -156,6 +158,7 @@ fn constants() {
     constant("INLAY_EMBED_NO_PROMPT", INLAY_EMBED_NO_PROMPT as i64);
     println!("enum inlay_request_kind size {}", size_of::<inlay_request_kind>());
     constant("INLAY_REQUEST_GENERATE", INLAY_REQUEST_GENERATE as i64);
+    constant("INLAY_REQUEST_PREFILL", INLAY_REQUEST_PREFILL as i64);
     println!("enum inlay_request_event_kind size {}", size_of::<inlay_request_event_kind>());
     constant("INLAY_REQUEST_EVENT_TOKENS", INLAY_REQUEST_EVENT_TOKENS as i64);
     constant("INLAY_REQUEST_EVENT_END", INLAY_REQUEST_EVENT_END as i64);
@@ -451,6 +454,7 @@ fn structs() {
     layout!(inlay_request, deadline_us, "deadline_us");
     layout!(inlay_request, timeout_us, "timeout_us");
     layout!(inlay_request, user, "user");
+    layout!(inlay_request, continues, "continues");
     layout!(inlay_request_event);
     layout!(inlay_request_event, request, "request");
     layout!(inlay_request_event, sequence, "sequence");
