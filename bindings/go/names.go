@@ -98,6 +98,7 @@ var requestNames = fieldNames{
 	"priority":         "Priority",
 	"deadline_us":      "Deadline",
 	"timeout_us":       "Timeout",
+	"continues":        "Continues",
 	"user":             "User",
 	"chat_template":    "Template",
 	"template_len":     "len(Template)",

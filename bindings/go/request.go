@@ -1,6 +1,7 @@
 package inlay
 
 import (
+	"reflect"
 	"time"
 	"unsafe"
 
@@ -20,8 +21,16 @@ type Request struct {
 	Conversation string
 	// Chat says how the conversation is written, by default by the model's own template with ChatAddGenerationPrompt.
 	Chat *ChatOptions
-	// Session says how tokens are drawn and what ends the request. SessionReserve changes nothing.
+	// Kind says what is to become of the prompt: RequestGenerate, or RequestPrefill, which computes it and draws nothing.
+	Kind RequestKind
+	// Session says how tokens are drawn and what ends the request; with Continues from now on, and where it is zero what the session
+	// has. SessionReserve and SessionForRequests change nothing.
 	Session SessionOptions
+	// Continues is a session made with SessionForRequests, of the same engine, that the request continues: tokens and text come behind
+	// what it has, a text without special tokens in front unless the session is empty. A conversation takes the place of its tokens;
+	// what both begin with is not computed again. Requests for one session run one after the other, as they were submitted. The
+	// sequence stays in the session, also of a request that is cancelled; closing it cancels them.
+	Continues *Session
 	// Priority says who comes first: who has more. A request that waits rises by one every 250 ms, so that it waits at most
 	// 1.75 s for those above it that came later. Range: 0 to 7.
 	Priority int
@@ -118,9 +127,14 @@ func (r *Request) inC(op string, memory *memoryInC) (*raw.Request, error) {
 		session.StopTokens, session.NStopTokens = tokensInC(r.Session.StopTokens, memory), uintptr(len(r.Session.StopTokens))
 	}
 	out := (*raw.Request)(memory.calloc(unsafe.Sizeof(raw.Request{})))
-	*out = raw.Request{StructSize: uint32(unsafe.Sizeof(*out)), Priority: priority, DeadlineUs: deadline, TimeoutUs: timeout, User: r.User}
-	out.Session = (*raw.SessionParams)(memory.calloc(unsafe.Sizeof(session)))
-	*out.Session = session
+	*out = raw.Request{StructSize: uint32(unsafe.Sizeof(*out)), Kind: r.Kind, Priority: priority, DeadlineUs: deadline, TimeoutUs: timeout, User: r.User}
+	if r.Continues != nil {
+		out.Continues = r.Continues.handle
+	}
+	if r.Continues == nil || !reflect.ValueOf(r.Session).IsZero() {
+		out.Session = (*raw.SessionParams)(memory.calloc(unsafe.Sizeof(session)))
+		*out.Session = session
+	}
 	r.putPrompt(out, memory)
 	return out, nil
 }

@@ -154,6 +154,12 @@ func (q *Queue) Submit(request *Request) (RequestID, error) {
 	}
 	var memory memoryInC
 	defer memory.release()
+	if request.Continues != nil {
+		if err := request.Continues.join(op); err != nil {
+			return 0, err
+		}
+		defer request.Continues.leave()
+	}
 	params, err := request.inC(op, &memory)
 	if err != nil {
 		return 0, err

@@ -412,7 +412,7 @@ static void test_session_create(const inlay_engine* engine) {
       INLAY_OK);
   CALL(inlay_session_free)(s);
   params.struct_size = sizeof params;
-  params.flags = 4;
+  params.flags = 8;
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_create)(engine, &params, &s, &err));
   CHECK(s == NULL);
   params.flags = 0;

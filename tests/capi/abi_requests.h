@@ -54,7 +54,7 @@ static void test_submit(const inlay_queue* queue, uint64_t* id) {
   REFUSED(p->text = "a");
   REFUSED(p->conversation_len = SIZE_MAX);
   REFUSED(p->tokens = far_away);
-  REFUSED(p->kind = 1);
+  REFUSED(p->kind = 2);
   REFUSED(p->priority = 8);
   REFUSED(p->priority = -1);
   REFUSED(p->reserved = 1);
@@ -72,6 +72,33 @@ static void test_submit(const inlay_queue* queue, uint64_t* id) {
             CALL(inlay_submit)(queue, p, id, &err), INLAY_OK);
   CHECK(*id > 0);
 #undef PROMPT
+}
+
+/* A session that requests continue, one after the other; another one they cannot. */
+static void test_continued(const inlay_engine* engine, const inlay_queue* queue, uint64_t* id) {
+  static const int32_t prompt[] = {65, 66, 67};
+  inlay_session *session = NULL, *stepping = NULL;
+  inlay_session_params params = {0};
+  inlay_session_info info;
+  size_t n = 0;
+  params.struct_size = sizeof params;
+  params.max_tokens = 2;
+  EXPECT(INLAY_OK, CALL(inlay_session_create)(engine, &params, &stepping, &err));
+  params.flags = INLAY_SESSION_FOR_REQUESTS;
+  EXPECT(INLAY_OK, CALL(inlay_session_create)(engine, &params, &session, &err));
+  EXPECT(INLAY_INVALID_STATE, CALL(inlay_prefill)(session, prompt, 3, &n, &err));
+#define MORE(of) (p->tokens = prompt, p->n_tokens = 3, p->continues = of)
+  IN_STRUCT(inlay_request, MORE(stepping), CALL(inlay_submit)(queue, p, id, &err), INLAY_INVALID_ARGUMENT);
+  IN_STRUCT(inlay_request, MORE((const inlay_session*)queue), CALL(inlay_submit)(queue, p, id, &err), INLAY_INVALID_ARGUMENT);
+  CHECK(*id == 0);
+  IN_STRUCT(inlay_request, MORE(session), CALL(inlay_submit)(queue, p, id, &err), INLAY_OK);
+  IN_STRUCT(inlay_request, (MORE(session), p->kind = INLAY_REQUEST_PREFILL), CALL(inlay_submit)(queue, p, id, &err), INLAY_OK);
+#undef MORE
+  CALL(inlay_session_free)(session);  /* which ends both */
+  memset(&info, 0, sizeof info);
+  info.struct_size = sizeof info;
+  EXPECT(INLAY_OK, CALL(inlay_session_get_info)(stepping, &info, &err));
+  CALL(inlay_session_free)(stepping);
 }
 
 static void test_poll(const inlay_queue* queue, size_t n_requests, uint64_t last) {
@@ -141,6 +168,7 @@ static void test_requests(const inlay_engine* engine) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_request_cancel)(NULL, id, &err));
   EXPECT(INLAY_OK, CALL(inlay_request_cancel)(queue, id, &err));
   EXPECT(INLAY_OK, CALL(inlay_request_cancel)(queue, UINT64_MAX, &err));
+  test_continued(engine, other, &id);
   test_thread(engine);
   CALL(inlay_queue_free)(NULL);
   CALL(inlay_queue_free)(queue);

@@ -452,6 +452,13 @@ std::vector<EffectRow> table() {
          prefill(SessionPtr(session), {65});
          return std::to_string(stats_of(engine).n_kv_blocks_peak);
        }},
+      {"INLAY_SESSION_FOR_REQUESTS", effect, [](bool set) {
+         Session params = sized<Session>();
+         params.flags = set ? INLAY_SESSION_FOR_REQUESTS : 0;
+         const SessionPtr session = new_session(engine(), &params);
+         const int32_t token = 65;
+         return std::string(inlay_status_name(inlay_prefill(session.get(), &token, 1, nullptr, nullptr)));
+       }},
       session_row("sampler", effect, [](Session& p) { p.sampler = &hot_sampler; }),
       session_row("stream", effect, [](Session& p) { p.stream = 1; }, "", hot_sampler),
       session_row("stream", neutral, [](Session& p) { p.stream = 1; }, "nothing where temperature is 0"),

@@ -25,6 +25,18 @@ inline inlay_session_params short_session() {
   return out;
 }
 
+// The second of two requests, for a session that the first one left or beside it.
+inline std::string continued(bool with) {
+  inlay_session_params params = short_session();
+  params.flags |= INLAY_SESSION_FOR_REQUESTS;
+  const SessionPtr session = new_session(engine(), &params);
+  inlay_request request = request_of(kPlain);
+  request.continues = session.get();
+  answered(request);
+  if (!with) request.session = &params, request.continues = nullptr;
+  return answered(request);
+}
+
 inline EffectRow request_row(const char* field, Kind kind, std::function<void(inlay_request&)> set, std::string words = "",
                              std::function<void(inlay_request&)> base = {}) {
   return {std::string("inlay_request.") + field, kind, [=](bool with) {
@@ -286,6 +298,14 @@ inline std::vector<EffectRow> request_effect_rows() {
 
   add(request_row("struct_size", refused, [](Request& r) { r.struct_size = 3; }, "struct_size"));
   add(request_row("kind", refused, [](Request& r) { r.kind = 5; }, "kind"));
+  add(request_row("kind", effect, [](Request& r) { r.kind = INLAY_REQUEST_PREFILL; }));
+  add({"inlay_request.continues", effect, [](bool with) { return continued(with); }});
+  add({"inlay_request.continues", refused, [](bool with) {
+         const SessionPtr stepping = new_session(engine());
+         inlay_request request = request_of(kPlain);
+         if (with) request.continues = stepping.get();
+         return answered(request);
+       }, "INLAY_SESSION_FOR_REQUESTS"});
   add(request_row("tokens", effect, [](Request& r) { r.tokens = kPlain.data() + 1; }, "", [](Request& r) { r.tokens = kPlain.data(), r.n_tokens = 2; }));
   add(request_row("n_tokens", effect, [](Request& r) { r.n_tokens = 2; }));
   add(request_row("text", effect, [](Request& r) { r.text = "xyz"; }, "", text));

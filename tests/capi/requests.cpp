@@ -80,6 +80,101 @@ TEST(Requests, ManyCallersAndASmallPoolAllEndWhole) {
   EXPECT_EQ(n_whole, 50);
 }
 
+// A chat in turns: texts behind one another, then a conversation in their place. What is there is not computed again.
+TEST(Requests, ContinueASession) {
+  inlay_load_params load_params = on(INLAY_DEVICE_CPU);
+  load_params.n_context = 256;
+  load_params.max_sessions = 1;
+  load_params.flags = INLAY_LOAD_NO_PREFIX_CACHE;
+  const EnginePtr engine = load(load_params, "chat-spm-llama-f32");
+  const QueuePtr queue = new_queue(engine);
+  inlay_session_params params = up_to(5);
+  params.flags |= INLAY_SESSION_FOR_REQUESTS;
+  inlay_session* made = nullptr;
+  inlay_error err;
+  ASSERT_EQ(inlay_session_create(engine.get(), &params, &made, &err), INLAY_OK) << err.message;
+  const SessionPtr session(made);
+  const auto tokens_of = [&] {
+    Tokens out(256);
+    size_t n = 0;
+    EXPECT_EQ(inlay_session_get_tokens(session.get(), 0, out.data(), out.size(), &n, nullptr), INLAY_OK);
+    out.resize(n);
+    return out;
+  };
+  const auto tokenized = [&](const char* text, uint32_t flags) {
+    Tokens out(64);
+    size_t n = 0;
+    EXPECT_EQ(inlay_tokenize(engine.get(), text, SIZE_MAX, flags, out.data(), out.size(), &n, nullptr), INLAY_OK);
+    out.resize(n);
+    return out;
+  };
+  const auto submit_text = [&](const char* text) {
+    inlay_request request = sized<inlay_request>();
+    request.text = text;
+    request.text_len = SIZE_MAX;
+    request.continues = session.get();
+    return submit(queue, request);
+  };
+  // Both at once: the second is no beginning, though nothing is there yet.
+  const uint64_t first = submit_text("Once upon a time"), second = submit_text("and then");
+  Answers answers = answers_of(engine, queue);
+  Tokens wanted = tokenized("Once upon a time", 0);
+  const size_t n_first = wanted.size();
+  wanted.insert(wanted.end(), answers[first].tokens.begin(), answers[first].tokens.end());
+  const Tokens more = tokenized("and then", INLAY_TOKENIZE_NO_BOS_EOS);
+  wanted.insert(wanted.end(), more.begin(), more.end());
+  EXPECT_EQ(answers[second].n_prompt, static_cast<int32_t>(wanted.size()));
+  wanted.insert(wanted.end(), answers[second].tokens.begin(), answers[second].tokens.end());
+  EXPECT_EQ(tokens_of(), wanted);
+  EXPECT_EQ(answers[first].tokens.size(), 5u);
+  EXPECT_GT(n_first, 1u);
+
+  inlay_request talk = sized<inlay_request>();
+  talk.conversation = R"([{"role": "user", "content": "Hello"}])";
+  talk.conversation_len = SIZE_MAX;
+  talk.continues = session.get();
+  const uint64_t third = submit(queue, talk);
+  answers = answers_of(engine, queue);
+  Tokens rendered(256);
+  size_t n = 0;
+  inlay_chat_params chat = sized<inlay_chat_params>();
+  chat.flags = INLAY_CHAT_ADD_GENERATION_PROMPT;
+  ASSERT_EQ(inlay_chat_tokenize(engine.get(), talk.conversation, SIZE_MAX, &chat, rendered.data(), rendered.size(), &n, &err), INLAY_OK) << err.message;
+  rendered.resize(n);
+  rendered.insert(rendered.end(), answers[third].tokens.begin(), answers[third].tokens.end());
+  EXPECT_EQ(tokens_of(), rendered);
+}
+
+// From its submission to its end a request has the session; other calls say so. Freeing it ends them.
+TEST(Requests, HaveTheirSessionToThemselves) {
+  const EnginePtr engine = small_engine(1);
+  const QueuePtr queue = new_queue(engine);
+  inlay_session_params params = up_to(50);
+  params.flags |= INLAY_SESSION_FOR_REQUESTS;
+  inlay_session* session = nullptr;
+  ASSERT_EQ(inlay_session_create(engine.get(), &params, &session, nullptr), INLAY_OK);
+  inlay_request request = request_of(kPlain);
+  request.continues = session;
+  const uint64_t first = submit(queue, request), second = submit(queue, request);
+  EXPECT_EQ(inlay_session_truncate(session, 0, nullptr), INLAY_OK) << "none has begun";
+  inlay_run_params step = sized<inlay_run_params>();
+  step.flags = INLAY_RUN_ONE_STEP;
+  inlay_run_info info = sized<inlay_run_info>();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(inlay_run(engine.get(), &step, &info, nullptr), INLAY_OK);
+  inlay_error err;
+  EXPECT_EQ(inlay_session_truncate(session, 0, &err), INLAY_BUSY);
+  EXPECT_NE(std::string(err.message).find("a request has the session"), std::string::npos) << err.message;
+  inlay_session_info now = sized<inlay_session_info>();
+  EXPECT_EQ(inlay_session_get_info(session, &now, nullptr), INLAY_OK) << "it only looks";
+  EXPECT_GT(now.n_tokens, 0);
+  inlay_session_free(session);
+  const Answers answers = answers_of(engine, queue);
+  EXPECT_EQ(answers.at(first).reason, INLAY_FINISH_CANCELLED);
+  EXPECT_GT(answers.at(first).tokens.size(), 0u);
+  EXPECT_EQ(answers.at(second).reason, INLAY_FINISH_CANCELLED);
+  EXPECT_EQ(answers.at(second).tokens.size(), 0u);
+}
+
 TEST(Requests, AClientThatNeverReadsHarmsNobody) {
   const EnginePtr engine = small_engine(1);
   give_thread(engine);

@@ -114,6 +114,7 @@ namespace Inlay
             { "priority", nameof(Inlay.Request.Priority) },
             { "deadline_us", nameof(Inlay.Request.Deadline) },
             { "timeout_us", nameof(Inlay.Request.Timeout) },
+            { "continues", nameof(Inlay.Request.Continues) },
             { "user", nameof(Inlay.Request.User) }
         };
 

@@ -7,7 +7,7 @@ namespace Inlay
     /// <summary>Keeps a handle from being freed while a native call uses it.</summary>
     internal struct Hold : IDisposable
     {
-        private readonly SafeHandle _handle;
+        private readonly SafeHandle? _handle; // of default(Hold) none
 
         /// <exception cref="ObjectDisposedException">The handle is closed.</exception>
         internal Hold(SafeHandle handle)
@@ -17,9 +17,9 @@ namespace Inlay
             _handle = handle;
         }
 
-        internal IntPtr Pointer { get { return _handle.DangerousGetHandle(); } }
+        internal IntPtr Pointer { get { return _handle == null ? IntPtr.Zero : _handle.DangerousGetHandle(); } }
 
-        public void Dispose() { _handle.DangerousRelease(); }
+        public void Dispose() { if (_handle != null) _handle.DangerousRelease(); }
     }
 
     /// <summary>The attribute by which Unity's IL2CPP recognises a static method that native code calls. It goes by the

@@ -44,8 +44,17 @@ namespace Inlay
             return new Request(null, json);
         }
 
-        /// <summary>How tokens are drawn, and what ends the request; null is all defaults. SessionFlags.Reserve changes
-        /// nothing.</summary>
+        /// <summary>What is to become of the prompt: RequestKind.Prefill computes it and draws nothing.</summary>
+        public RequestKind Kind { get; set; }
+
+        /// <summary>A session made with SessionFlags.ForRequests, of the same engine, that the request continues: tokens and text come
+        /// behind what it has, a text without special tokens in front unless the session is empty. A conversation takes the place of its
+        /// tokens; what both begin with is not computed again. Requests for one session run one after the other, as they were submitted.
+        /// The sequence stays in the session, also of a request that is cancelled; disposing it cancels them.</summary>
+        public Session? Continues { get; set; }
+
+        /// <summary>How tokens are drawn, and what ends the request; null is all defaults, and with <see cref="Continues"/> what the
+        /// session has. SessionFlags.Reserve and ForRequests change nothing.</summary>
         public SessionOptions? Options { get; set; }
 
         /// <summary>How a conversation is written: by default it ends where the answer begins.</summary>
@@ -75,6 +84,7 @@ namespace Inlay
             byte[]? conversation_bytes = _conversation == null ? null : Utf8.Bytes(_conversation, "conversation", out conversation_len);
             byte[]? template_bytes = ChatTemplate == null ? null : Utf8.Bytes(ChatTemplate, nameof(ChatTemplate), out template_len);
             int[]? ids = _tokens != null && _tokens.Length == 0 ? NoTokens : _tokens;
+            using (var continued = Continues == null ? default(Hold) : new Hold(Continues.Handle))
             using (var options = new SessionOptions.Pinned(Options ?? new SessionOptions()))
             fixed (int* tokens = ids)
             fixed (byte* text = text_bytes, conversation = conversation_bytes, template = template_bytes)
@@ -86,9 +96,10 @@ namespace Inlay
                 };
                 var raw = new inlay_request
                 {
-                    struct_size = (uint)sizeof(inlay_request), kind = RequestKind.Generate, tokens = tokens,
+                    struct_size = (uint)sizeof(inlay_request), kind = Kind, tokens = tokens,
                     n_tokens = (UIntPtr)(uint)(_tokens == null ? 0 : _tokens.Length), text = text, text_len = text_len,
-                    conversation = conversation, conversation_len = conversation_len, chat = &chat, session = &session,
+                    conversation = conversation, conversation_len = conversation_len, chat = &chat,
+                    session = Continues != null && Options == null ? null : &session, continues = continued.Pointer,
                     priority = Priority, deadline_us = Microseconds.Of(Deadline, nameof(Deadline)),
                     timeout_us = Microseconds.Of(Timeout, nameof(Timeout)), user = user
                 };

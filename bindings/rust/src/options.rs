@@ -89,6 +89,7 @@ setters! {
         max_tokens: u32,
         ignore_end_of_generation: bool,
         reserve: bool,
+        for_requests: bool,
         stop_tokens: impl Into<Vec<Token>>,
         constraint: impl Into<Option<Constraint>>,
     }
@@ -332,6 +333,10 @@ pub struct SessionOptions {
     /// Each prefill also takes the KV blocks for `max_tokens`, or up to the context, or ends with status `KvFull`: the
     /// generation after it does not.
     pub reserve: bool,
+    /// The session is what requests continue ([`Request::continues`](crate::Request::continues)): it keeps tokens and sampler from one to
+    /// the next. It has no place among [`max_sessions`](LoadOptions::max_sessions), and its KV blocks stay until their room is wanted.
+    /// Prompts, steps and shifts of its own are refused with status `InvalidState`; calls are `Busy` while a request has it.
+    pub for_requests: bool,
     /// Tokens that end a generation when drawn, at most 1024.
     pub stop_tokens: Vec<crate::Token>,
     /// Texts that end a generation, each of 1 to 1024 bytes, at most 64.
@@ -366,7 +371,8 @@ impl SessionOptions {
         self.sampler.with_raw(|sampler| {
             function(&raw::inlay_session_params {
                 flags: (if self.ignore_end_of_generation { raw::INLAY_SESSION_IGNORE_END_OF_GENERATION } else { 0 })
-                    | if self.reserve { raw::INLAY_SESSION_RESERVE } else { 0 },
+                    | (if self.reserve { raw::INLAY_SESSION_RESERVE } else { 0 })
+                    | if self.for_requests { raw::INLAY_SESSION_FOR_REQUESTS } else { 0 },
                 sampler,
                 stream: self.stream,
                 max_tokens: count(self.max_tokens),

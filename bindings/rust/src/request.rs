@@ -2,7 +2,7 @@
 use crate::callbacks::WakeFn;
 use crate::options::{count, setters};
 use crate::texts::chat_params;
-use crate::{raw, ChatEnd, Conversation, Library, Prompt, RequestKind, Result, SessionOptions};
+use crate::{raw, ChatEnd, Conversation, Library, Prompt, RequestKind, Result, Session, SessionOptions};
 use std::fmt;
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ setters! {
         deadline: impl Into<Option<Duration>>,
         timeout: impl Into<Option<Duration>>,
         user: u64,
+        continues: impl Into<Option<&'a Session>>,
     }
     impl[] QueueOptions {
         max_requests: u32,
@@ -70,7 +71,8 @@ pub struct Request<'a> {
     pub template: Option<&'a str>,
     /// Where a conversation's text ends. Other prompts do not look at it.
     pub chat_end: ChatEnd,
-    /// How tokens are drawn and what ends the request. `reserve` changes nothing.
+    /// How tokens are drawn and what ends the request; with [`continues`](Self::continues) from now on, and where it is the default what
+    /// the session has. `reserve` and `for_requests` change nothing.
     pub session: SessionOptions,
     /// Who has more comes first. A request that waits rises by one every 250 ms, so that it waits at most 1.75 s for those above it
     /// that came later. Range: 0 to 7.
@@ -81,6 +83,11 @@ pub struct Request<'a> {
     pub timeout: Option<Duration>,
     /// Comes back in each event. Range: any number.
     pub user: u64,
+    /// A session made with [`for_requests`](SessionOptions::for_requests), of the same engine, that the request continues: tokens and
+    /// text come behind what it has, a text without special tokens in front unless the session is empty. A conversation takes the place
+    /// of its tokens; what both begin with is not computed again. Requests for one session run one after the other, as they were
+    /// submitted. The sequence stays in the session, also of a request that is cancelled. Dropping it cancels them.
+    pub continues: Option<&'a Session>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -126,6 +133,7 @@ impl<'a> Request<'a> {
             deadline: None,
             timeout: None,
             user: 0,
+            continues: None,
         }
     }
 
@@ -137,9 +145,11 @@ impl<'a> Request<'a> {
     ) -> Result<()> {
         let chat = chat_params(self.template, self.chat_end);
         self.session.with_raw(library, |session| {
+            let keeps = self.continues.is_some() && self.session == SessionOptions::default();
             let request = raw::inlay_request {
                 kind: self.kind.to_raw(),
-                session,
+                session: if keeps { std::ptr::null() } else { session },
+                continues: self.continues.map_or(std::ptr::null(), |session| session.as_ptr().cast_const()),
                 priority: count(self.priority),
                 deadline_us: micros(self.deadline),
                 timeout_us: micros(self.timeout),
