@@ -283,6 +283,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   friend class Session;
   friend class SessionBytes;
   friend class SessionFiller;
+  friend class SessionRows;
   friend class TakenChunk;
   struct Parts;
   // Room for what a StepCaller names, and for its events.

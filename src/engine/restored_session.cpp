@@ -1,7 +1,5 @@
 #include <algorithm>
 
-#include "src/backend/kv_form.h"
-#include "src/backend/kv_memory.h"
 #include "src/engine/saved_session.h"
 #include "src/engine/session_bytes.h"
 #include "src/engine/turn.h"
@@ -22,10 +20,10 @@ class Input {
  public:
   explicit Input(const StateSource& source, uint64_t size = 0) : n_bytes(size), source_(source) {}
   const uint64_t n_bytes;  // there are; 0: not known
-  Status read(std::span<std::byte> into) {
+  Status read(std::span<std::byte> into, ThreadPool* pool = nullptr) {
     if (into.empty()) return {};
     INLAY_TRY(source_(into));
-    hash_.add(into);
+    hash_.add(into, pool);
     return {};
   }
   Status check_end() {
@@ -37,7 +35,7 @@ class Input {
 
  private:
   const StateSource& source_;
-  Hash64 hash_;
+  StateHash hash_;
 };
 
 Status check_header(const StateHeader& header, std::string_view description, const Engine& engine) {
@@ -96,11 +94,19 @@ class SessionFiller {
   }
 
   Status fill(Input& in) {
-    const TakenChunk chunk(engine_);
-    INLAY_TRY(chunk.status());
-    for (size_t g = 0; g < seq_.kv.size(); ++g) INLAY_TRY(fill_group(in, g, chunk.data()));
-    if (state_.logits_readable) INLAY_TRY(fill_logits(in, chunk.data()));
-    return noted(backend_.wait_for_copies());
+    SessionRows rows(engine_, state_);
+    INLAY_TRY(rows.status());
+    KvHoldings holdings;
+    {
+      const std::lock_guard lock(engine_.mutex_);
+      holdings = seq_.kv;
+    }
+    while (rows.next()) {
+      INLAY_TRY(in.read(rows.rows(), &rows.pool()));
+      INLAY_TRY(rows.write_device(holdings));
+    }
+    INLAY_TRY(noted(backend_.wait_for_copies()));
+    return state_.logits_readable ? fill_logits(in) : Status();
   }
 
   void finish() {
@@ -116,39 +122,13 @@ class SessionFiller {
     return engine_.lost_.noted(std::move(status));
   }
 
-  // As many blocks at a time as a chunk has room for; what was queued from it before is done then.
-  Status fill_group(Input& in, size_t group, std::byte* chunk) {
-    const KvMemory& memory = backend_.kv_memory();
-    const auto number = static_cast<int32_t>(group);
-    const KvForm form = backend_.kv_form();
-    const int32_t first = state_.first_rows[group], end = state_.n_computed, n_pools = memory.n_pools(number);
-    const uint64_t block_bytes = memory.block_bytes_of(number), position_bytes = form.row_bytes() * static_cast<uint64_t>(n_pools);
-    const auto n_at_once = static_cast<int32_t>(engine_.chunk_bytes() / block_bytes);
-    std::vector<std::byte> rows(position_bytes * kKvBlockTokens);
-    std::vector<int32_t> table;
-    {
-      const std::lock_guard lock(engine_.mutex_);
-      table = seq_.kv[group].table;
-    }
-    for (int32_t b = first / kKvBlockTokens, n = 0; b < kv_blocks_for(end); b += n) {
-      n = std::min(n_at_once, kv_blocks_for(end) - b);
-      INLAY_TRY(noted(backend_.wait_for_copies()));
-      for (int32_t i = 0; i < n; ++i) {
-        const int32_t at = (b + i) * kKvBlockTokens;
-        const KvBlockPart part{.n_pools = n_pools, .block_bytes = memory.block_bytes(), .first = std::max(first - at, 0), .end = std::min(end - at, kKvBlockTokens)};
-        INLAY_TRY(in.read(std::span(rows).first(position_bytes * static_cast<uint64_t>(std::max(0, part.end - part.first)))));
-        kv_rows_to_block(form, part, rows.data(), chunk + static_cast<uint64_t>(i) * block_bytes);
-      }
-      const std::span<const int32_t> blocks = std::span(table).subspan(static_cast<size_t>(b), static_cast<size_t>(n));
-      INLAY_TRY(noted(backend_.copy_kv_from_host({number, blocks}, chunk)));
-    }
-    return {};
-  }
-
-  Status fill_logits(Input& in, std::byte* chunk) {
+  Status fill_logits(Input& in) {
+    const TakenChunk chunk(engine_);
+    INLAY_TRY(chunk.status());
     INLAY_TRY(noted(backend_.wait_for_copies()));
-    INLAY_TRY(in.read({chunk, static_cast<size_t>(engine_.spec().n_vocab) * sizeof(float)}));
-    return noted(backend_.copy_logits_from_host(seq_.slot, chunk));
+    INLAY_TRY(in.read({chunk.data(), static_cast<size_t>(engine_.spec().n_vocab) * sizeof(float)}));
+    INLAY_TRY(noted(backend_.copy_logits_from_host(seq_.slot, chunk.data())));
+    return noted(backend_.wait_for_copies());
   }
 
   Engine& engine_;

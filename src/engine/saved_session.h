@@ -5,7 +5,7 @@
 #include <memory>
 #include <span>
 
-#include "src/base/hash.h"
+#include "src/engine/session_rows.h"
 #include "src/engine/session_state.h"
 
 namespace inlay {
@@ -13,7 +13,7 @@ namespace inlay {
 using StateSink = std::function<Status(std::span<const std::byte>)>;
 using StateSource = std::function<Status(std::span<std::byte>)>;  // fills all of it
 
-// A session on its way out. No other call is in the session meanwhile; other sessions go on, as no turn is taken, and a copy delays them by a chunk.
+// A session on its way out. No other call is in the session meanwhile; other sessions go on, as no turn is taken, and copies delay them by a few chunks.
 class SavedSession {
  public:
   static Result<SavedSession> of(Session& session);
@@ -22,10 +22,8 @@ class SavedSession {
 
  private:
   explicit SavedSession(Session& session) : session_(&session) {}
-  Status put(std::span<const std::byte> bytes);
-  Status put_group(size_t group, std::byte* chunk);
-  Status put_logits(std::byte* chunk);
-  Status copied(Status status);  // and waits for it
+  Status put(std::span<const std::byte> bytes, ThreadPool* pool = nullptr);
+  Status put_logits();
 
   Session* session_;
   StateHeader header_;
@@ -33,7 +31,7 @@ class SavedSession {
   std::string description_;
   KvHoldings holdings_;  // as they were
   StateSink sink_;
-  Hash64 hash_;
+  StateHash hash_;
 };
 
 // A new session of the engine that goes on as the saved one would have.

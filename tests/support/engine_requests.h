@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <string>
 
@@ -9,6 +10,21 @@
 #include "tests/support/engine_sessions.h"
 
 namespace inlay::test {
+
+// Seeds of schedules: `usual` ones, or those of INLAY_TEST_SCHEDULES, a number or first:end.
+struct Seeds {
+  uint32_t first = 0, end = 0;
+  bool are_many = true;  // as many as usual, so that things happen that single ones need not show
+  explicit Seeds(uint32_t usual) : end(usual) {
+    const char* given = std::getenv("INLAY_TEST_SCHEDULES");
+    if (given == nullptr) return;
+    char* rest = nullptr;
+    end = static_cast<uint32_t>(std::strtoul(given, &rest, 10));
+    if (*rest == ':') first = end, end = static_cast<uint32_t>(std::strtoul(rest + 1, &rest, 10));
+    EXPECT_EQ(*rest, '\0') << "INLAY_TEST_SCHEDULES is a number or first:end";
+    are_many = end - first >= usual;
+  }
+};
 
 // What a host collects of one request.
 struct Collected {

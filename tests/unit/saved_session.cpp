@@ -192,6 +192,28 @@ TEST_P(SavedSessions, HaveWhatTheCallerHasMadeOfThem) {
 }
 
 // What is held back of the text: the beginning of a character and of a stop string, names of control tokens, text that nobody has taken.
+// Each type of keys and values that the device has, by one thread and by several; what one engine saved another one of that type goes on with.
+TEST_P(SavedSessions, HaveKeysAndValuesOfEachType) {
+  int n_types = 0;
+  for (const KvDType type : {KvDType::f16, KvDType::f32, KvDType::fp8, KvDType::int8}) {
+    EngineOptions options{.device = GetParam(), .n_context = 128, .max_sessions = 2, .kv_dtype = type, .n_threads = 3, .prefill_chunk = 32};
+    const auto one = Engine::load(test::model_file("chat-bpe-qwen3-f32"), options);
+    if (one.status().code == Code::unsupported) continue;
+    ASSERT_TRUE(one.ok()) << one.status().message;
+    ++n_types;
+    options.n_threads = 1;
+    const auto two = Engine::load(test::model_file("chat-bpe-qwen3-f32"), options);
+    auto own = (*one)->create_session({.sampler = {.temperature = 0.7f, .seed = 8}, .ignore_end_of_generation = true});
+    ASSERT_TRUE(two.ok() && own.ok() && prefill(**own, prompt(70)).ok());
+    const Bytes bytes = save(**own);
+    const auto again = restored(*two, bytes);
+    ASSERT_NE(again, nullptr);
+    EXPECT_EQ(save(*again), bytes);
+    expect_goes_on(**own, *again, "type " + std::to_string(static_cast<int>(type)));
+  }
+  EXPECT_EQ(n_types, GetParam() == DeviceKind::cuda ? 3 : 1);
+}
+
 TEST_P(SavedSessions, HaveTheTextThatIsHeldBack) {
   const Tokenizer& tokenizer = *engine_->tokenizer();
   std::vector<int32_t> pieces;  // of "é", byte by byte, where the vocabulary has none for it
@@ -339,7 +361,7 @@ TEST_P(SavedSessions, SurviveForgedBytes) {
       hash.add(std::span(forged).subspan(sizeof header, header.n_description));
       own_header.hash = hash.value();
       std::memcpy(forged.data(), &own_header, sizeof header);
-      Hash64 all;
+      StateHash all;
       all.add(std::span(forged).first(forged.size() - 8));
       const uint64_t sum = all.value();
       std::memcpy(forged.data() + forged.size() - 8, &sum, 8);
@@ -389,7 +411,7 @@ TEST_P(SavedSessions, EndWithTheHostsError) {
   const auto own = session();
   ASSERT_TRUE(prefill(*own, prompt(70)).ok());
   const Bytes bytes = save(*own);
-  for (size_t n = 0; n < 6; ++n) {
+  for (size_t n = 0; n < 5; ++n) {  // header, description, rows, logits, hash
     auto saved = SavedSession::of(*own);
     ASSERT_TRUE(saved.ok());
     size_t n_calls = 0;
@@ -486,6 +508,37 @@ TEST_P(SavedSessions, CrossDevices) {
   ASSERT_FALSE(rest.logprobs.empty());
   EXPECT_EQ(rest_there.tokens[0], rest.tokens[0]);
   EXPECT_NEAR(rest_there.logprobs[0], rest.logprobs[0], 0.02f);
+}
+
+// However the bytes are cut into calls, and by one thread or several; each bit counts, in each part.
+TEST(StateHash, IsOneOfTheBytesAlone) {
+  constexpr size_t kPart = StateHash::kPart;
+  Bytes bytes(5 * kPart + 123);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 2654435761u >> 29);
+  ThreadPool pool(3);
+  const auto hash_of = [&](size_t n_first, size_t n_each, bool threads) {
+    StateHash hash;
+    std::span<const std::byte> left = bytes;
+    for (size_t n = n_first; !left.empty(); n = n_each) {
+      hash.add(left.first(std::min(n, left.size())), threads ? &pool : nullptr);
+      left = left.subspan(std::min(n, left.size()));
+    }
+    return hash.value();
+  };
+  const uint64_t wanted = hash_of(bytes.size(), 1, false);
+  for (const size_t n_first : {size_t{1}, size_t{88}, kPart - 1, kPart, kPart + 1, 3 * kPart}) {
+    for (const size_t n_each : {kPart / 3, kPart, 2 * kPart + 5, bytes.size()}) {
+      EXPECT_EQ(hash_of(n_first, n_each, false), wanted) << n_first << " " << n_each;
+      EXPECT_EQ(hash_of(n_first, n_each, true), wanted) << n_first << " " << n_each;
+    }
+  }
+  for (size_t at = 0; at < bytes.size(); at += kPart / 2 + 11) {
+    bytes[at] ^= std::byte{16};
+    EXPECT_NE(hash_of(88, bytes.size(), true), wanted) << at;
+    bytes[at] ^= std::byte{16};
+  }
+  std::swap_ranges(bytes.begin(), bytes.begin() + kPart, bytes.begin() + 2 * kPart);
+  EXPECT_NE(hash_of(88, bytes.size(), true), wanted) << "parts in another order";
 }
 
 }  // namespace

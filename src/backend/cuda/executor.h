@@ -247,6 +247,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status launch_decode_step(size_t bucket);
   Status try_decode_step(size_t bucket);
   Status launch_in_segments(int32_t n_rows);
+  Status copy_kv(const KvBlocks& blocks, std::byte* host, cudaMemcpyKind kind);
 
   cuda::CacheView cache(int32_t layer);
   cuda::AttentionVariant variant(const Op& attention) const;

@@ -6,29 +6,25 @@
 namespace inlay {
 namespace {
 
-constexpr const char* kOut = "copying keys and values to the host";
-constexpr const char* kIn = "copying keys and values to the device";
-
-// A block's pools lie this far apart on the device, and behind one another on the host.
-struct Pools {
+// Where a block lies: its pools this far apart on the device, and behind one another on the host.
+struct Place {
+  std::byte *device, *host;
   uint64_t between, width;
-  int32_t n;
+  int32_t n_pools;
 };
 
 // Rows at larger distances than the runtime takes are copied one by one.
-Status copy_out(const Pools& pools, const std::byte* device, std::byte* host, cudaStream_t stream) {
-  if (pools.between <= INT_MAX)
-    return cuda_status(cudaMemcpy2DAsync(host, pools.width, device, pools.between, pools.width, static_cast<size_t>(pools.n), cudaMemcpyDeviceToHost, stream), kOut);
-  for (int32_t i = 0; i < pools.n; ++i, host += pools.width, device += pools.between)
-    INLAY_CUDA_TRY(cudaMemcpyAsync(host, device, pools.width, cudaMemcpyDeviceToHost, stream), kOut);
-  return {};
-}
-
-Status copy_in(const Pools& pools, const std::byte* host, std::byte* device, cudaStream_t stream) {
-  if (pools.between <= INT_MAX)
-    return cuda_status(cudaMemcpy2DAsync(device, pools.between, host, pools.width, pools.width, static_cast<size_t>(pools.n), cudaMemcpyHostToDevice, stream), kIn);
-  for (int32_t i = 0; i < pools.n; ++i, host += pools.width, device += pools.between)
-    INLAY_CUDA_TRY(cudaMemcpyAsync(device, host, pools.width, cudaMemcpyHostToDevice, stream), kIn);
+Status copy(Place place, cudaMemcpyKind kind, cudaStream_t stream) {
+  constexpr const char* kWhat = "copying keys and values between host and device";
+  const bool to_host = kind == cudaMemcpyDeviceToHost;
+  if (place.between <= INT_MAX) {
+    const size_t to_pitch = to_host ? place.width : place.between, from_pitch = to_host ? place.between : place.width;
+    return cuda_status(cudaMemcpy2DAsync(to_host ? place.host : place.device, to_pitch, to_host ? place.device : place.host, from_pitch, place.width,
+                                         static_cast<size_t>(place.n_pools), kind, stream),
+                       kWhat);
+  }
+  for (int32_t i = 0; i < place.n_pools; ++i, place.host += place.width, place.device += place.between)
+    INLAY_CUDA_TRY(cudaMemcpyAsync(to_host ? place.host : place.device, to_host ? place.device : place.host, place.width, kind, stream), kWhat);
   return {};
 }
 
@@ -42,29 +38,23 @@ KvForm CudaExecutor::kv_form() const {
   return form;
 }
 
-Status CudaExecutor::copy_kv_to_host(const KvBlocks& blocks, std::byte* to) {
+Status CudaExecutor::copy_kv(const KvBlocks& blocks, std::byte* host, cudaMemcpyKind kind) {
   const ContextScope scope(context_);
   INLAY_TRY(scope.status());
-  const Pools pools{kv_memory_.between_pools(blocks.kv_group), kv_memory_.block_bytes(), kv_memory_.n_pools(blocks.kv_group)};
-  const std::byte* const first = b_.kv.data() + kv_memory_.pools_at(blocks.kv_group);
+  const uint64_t width = kv_memory_.block_bytes();
+  Place place{nullptr, host, kv_memory_.between_pools(blocks.kv_group), width, kv_memory_.n_pools(blocks.kv_group)};
   for (const int32_t block : blocks.blocks) {
-    INLAY_TRY(copy_out(pools, first + static_cast<uint64_t>(block) * pools.width, to, stream_.get()));
-    to += kv_memory_.block_bytes_of(blocks.kv_group);
+    place.device = b_.kv.data() + kv_memory_.pools_at(blocks.kv_group) + static_cast<uint64_t>(block) * width;
+    INLAY_TRY(copy(place, kind, stream_.get()));
+    place.host += kv_memory_.block_bytes_of(blocks.kv_group);
   }
   return {};
 }
 
-Status CudaExecutor::copy_kv_from_host(const KvBlocks& blocks, const std::byte* from) {
-  const ContextScope scope(context_);
-  INLAY_TRY(scope.status());
-  const Pools pools{kv_memory_.between_pools(blocks.kv_group), kv_memory_.block_bytes(), kv_memory_.n_pools(blocks.kv_group)};
-  std::byte* const first = b_.kv.data() + kv_memory_.pools_at(blocks.kv_group);
-  for (const int32_t block : blocks.blocks) {
-    INLAY_TRY(copy_in(pools, from, first + static_cast<uint64_t>(block) * pools.width, stream_.get()));
-    from += kv_memory_.block_bytes_of(blocks.kv_group);
-  }
-  return {};
-}
+Status CudaExecutor::copy_kv_to_host(const KvBlocks& blocks, std::byte* to) { return copy_kv(blocks, to, cudaMemcpyDeviceToHost); }
+
+// The host's bytes are read alone.
+Status CudaExecutor::copy_kv_from_host(const KvBlocks& blocks, const std::byte* from) { return copy_kv(blocks, const_cast<std::byte*>(from), cudaMemcpyHostToDevice); }
 
 Status CudaExecutor::copy_logits_to_host(int32_t slot, std::byte* to) {
   const auto n = static_cast<uint64_t>(plan_.spec.n_vocab);
