@@ -1,5 +1,3 @@
-#include <cstring>
-
 #include "src/base/host_call.h"
 #include "src/capi/guard.h"
 #include "src/capi/handles.h"
@@ -55,12 +53,7 @@ inlay_status inlay_session_save(inlay_session* session, void* state, size_t cap,
       small.available = cap;
       return small;
     }
-    auto* at = static_cast<std::byte*>(state);
-    return saved.write([&](std::span<const std::byte> bytes) {
-      std::memcpy(at, bytes.data(), bytes.size());
-      at += bytes.size();
-      return Status();
-    });
+    return saved.write(std::span(static_cast<std::byte*>(state), static_cast<size_t>(saved.n_bytes())));
   });
 }
 

@@ -15,26 +15,55 @@ const char* name_of_type(uint32_t kv_dtype) {
   return kv_dtype >= 1 && kv_dtype <= 4 ? kNames[kv_dtype - 1] : "an unknown type";
 }
 
-// The bytes, as they come.
+// The bytes, as they come from a source, or where they lie.
 class Input {
  public:
-  explicit Input(const StateSource& source, uint64_t size = 0) : n_bytes(size), source_(source) {}
-  const uint64_t n_bytes;  // there are; 0: not known
-  Status read(std::span<std::byte> into, ThreadPool* pool = nullptr) {
+  explicit Input(const StateSource& source) : source_(&source) {}
+  explicit Input(std::span<const std::byte> bytes) : n_bytes(std::max<uint64_t>(1, bytes.size())), left_(bytes) {}
+  const uint64_t n_bytes = 0;  // there are; 0: not known
+
+  Status read(std::span<std::byte> into) {
     if (into.empty()) return {};
-    INLAY_TRY(source_(into));
-    hash_.add(into, pool);
+    INLAY_TRY(take(into));
+    hash_.add(into);
     return {};
+  }
+  // Rows in a buffer of theirs, or where they lie.
+  Result<std::span<const std::byte>> read(SessionRows& rows) {
+    std::span<const std::byte> out;
+    if (source_ == nullptr) {
+      INLAY_ASSIGN(out, next(rows.n_bytes()));
+    } else {
+      const std::span<std::byte> buffer = rows.buffer();
+      INLAY_TRY((*source_)(buffer));
+      out = buffer;
+    }
+    hash_.add(out, &rows.pool());
+    return out;
   }
   Status check_end() {
     const uint64_t wanted = hash_.value();
     uint64_t hash = 0;
-    INLAY_TRY(source_(std::as_writable_bytes(std::span(&hash, 1))));
+    INLAY_TRY(take(std::as_writable_bytes(std::span(&hash, 1))));
     return hash == wanted ? Status() : error(Code::format, "the saved session is damaged: its checksum differs");
   }
 
  private:
-  const StateSource& source_;
+  Status take(std::span<std::byte> into) {
+    if (source_ != nullptr) return (*source_)(into);
+    INLAY_ASSIGN(const std::span<const std::byte> bytes, next(into.size()));
+    std::ranges::copy(bytes, into.begin());
+    return {};
+  }
+  Result<std::span<const std::byte>> next(size_t n) {
+    if (n > left_.size()) return error(Code::format, "the saved session ends after %zu bytes", static_cast<size_t>(n_bytes));
+    const std::span<const std::byte> out = left_.first(n);
+    left_ = left_.subspan(n);
+    return out;
+  }
+
+  const StateSource* source_ = nullptr;  // none: left_
+  std::span<const std::byte> left_;
   StateHash hash_;
 };
 
@@ -102,8 +131,8 @@ class SessionFiller {
       holdings = seq_.kv;
     }
     while (rows.next()) {
-      INLAY_TRY(in.read(rows.rows(), &rows.pool()));
-      INLAY_TRY(rows.write_device(holdings));
+      INLAY_ASSIGN(const std::span<const std::byte> bytes, in.read(rows));
+      INLAY_TRY(rows.write_device(holdings, bytes));
     }
     INLAY_TRY(noted(backend_.wait_for_copies()));
     return state_.logits_readable ? fill_logits(in) : Status();
@@ -157,15 +186,6 @@ static Result<std::shared_ptr<Session>> restore(const std::shared_ptr<Engine>& e
 
 Result<std::shared_ptr<Session>> restore_session(const std::shared_ptr<Engine>& engine, const StateSource& source) { return restore(engine, Input(source)); }
 
-Result<std::shared_ptr<Session>> restore_session(const std::shared_ptr<Engine>& engine, std::span<const std::byte> bytes) {
-  std::span<const std::byte> left = bytes;
-  const StateSource source = [&](std::span<std::byte> into) {
-    if (into.size() > left.size()) return error(Code::format, "the saved session ends after %zu bytes", bytes.size());
-    std::ranges::copy(left.first(into.size()), into.begin());
-    left = left.subspan(into.size());
-    return Status();
-  };
-  return restore(engine, Input(source, std::max<uint64_t>(1, bytes.size())));
-}
+Result<std::shared_ptr<Session>> restore_session(const std::shared_ptr<Engine>& engine, std::span<const std::byte> bytes) { return restore(engine, Input(bytes)); }
 
 }  // namespace inlay

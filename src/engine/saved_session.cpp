@@ -1,5 +1,7 @@
 #include "src/engine/saved_session.h"
 
+#include <algorithm>
+
 #include "src/engine/session_bytes.h"
 
 namespace inlay {
@@ -23,25 +25,46 @@ Result<SavedSession> SavedSession::of(Session& session) {
   return out;
 }
 
-Status SavedSession::put(std::span<const std::byte> bytes, ThreadPool* pool) {
-  hash_.add(bytes, pool);
-  return sink_(bytes);
-}
-
 Status SavedSession::write(const StateSink& sink) {
   sink_ = sink;
+  return write();
+}
+
+Status SavedSession::write(std::span<std::byte> state) {
+  sink_ = {};
+  left_ = state;
+  return write();
+}
+
+Status SavedSession::put(std::span<const std::byte> bytes) {
+  hash_.add(bytes);
+  if (sink_) return sink_(bytes);
+  std::ranges::copy(bytes, left_.begin());
+  left_ = left_.subspan(bytes.size());
+  return {};
+}
+
+Status SavedSession::put_rows(SessionRows& rows) {
+  const std::span<std::byte> room = sink_ ? rows.buffer() : left_.first(rows.n_bytes());
+  INLAY_TRY(rows.read_device(holdings_, room));
+  hash_.add(room, &rows.pool());
+  if (sink_) return sink_(room);
+  left_ = left_.subspan(room.size());
+  return {};
+}
+
+Status SavedSession::write() {
   hash_ = {};
   INLAY_TRY(put(std::as_bytes(std::span(&header_, 1))));
   INLAY_TRY(put(std::as_bytes(std::span(description_))));
-  SessionRows rows(session_->engine(), state_);
-  INLAY_TRY(rows.status());
-  while (rows.next()) {
-    INLAY_TRY(rows.read_device(holdings_));
-    INLAY_TRY(put(rows.rows(), &rows.pool()));
+  {
+    SessionRows rows(session_->engine(), state_);
+    INLAY_TRY(rows.status());
+    while (rows.next()) INLAY_TRY(put_rows(rows));
   }
   if (state_.logits_readable) INLAY_TRY(put_logits());
   const uint64_t hash = hash_.value();
-  return sink_(std::as_bytes(std::span(&hash, 1)));
+  return put(std::as_bytes(std::span(&hash, 1)));
 }
 
 Status SavedSession::put_logits() {

@@ -19,10 +19,13 @@ class SavedSession {
   static Result<SavedSession> of(Session& session);
   uint64_t n_bytes() const { return header_.n_bytes; }
   Status write(const StateSink& sink);
+  Status write(std::span<std::byte> state);  // n_bytes(): rows go to their place at once
 
  private:
   explicit SavedSession(Session& session) : session_(&session) {}
-  Status put(std::span<const std::byte> bytes, ThreadPool* pool = nullptr);
+  Status write();
+  Status put(std::span<const std::byte> bytes);
+  Status put_rows(SessionRows& rows);
   Status put_logits();
 
   Session* session_;
@@ -30,7 +33,8 @@ class SavedSession {
   SessionState state_;
   std::string description_;
   KvHoldings holdings_;  // as they were
-  StateSink sink_;
+  StateSink sink_;             // none: to left_
+  std::span<std::byte> left_;  // of the memory that is written to
   StateHash hash_;
 };
 

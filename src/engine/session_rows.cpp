@@ -64,7 +64,6 @@ SessionRows::SessionRows(Engine& engine, const SessionState& state) : engine_(en
     if (!status_.ok()) return;
     chunks_.push_back(std::move(chunk));
   }
-  rows_.resize(static_cast<size_t>(std::min<uint64_t>(n_all, engine.chunk_bytes() * chunks_.size())));  // a block's rows take no more than the block
 }
 
 // As many blocks as the chunks have room for.
@@ -99,23 +98,28 @@ Status SessionRows::copy(const KvHoldings& holdings, bool to_host) {
   return {};
 }
 
-Status SessionRows::read_device(const KvHoldings& holdings) {
+std::span<std::byte> SessionRows::buffer() {
+  if (buffer_.size() < n_bytes_) buffer_.resize(n_bytes_);
+  return std::span(buffer_).first(n_bytes_);
+}
+
+Status SessionRows::read_device(const KvHoldings& holdings, std::span<std::byte> rows) {
   Status status = copy(holdings, true);
   if (status.ok()) status = backend_.wait_for_copies();
   INLAY_TRY(noted(std::move(status)));
   pool_->parallel_for(static_cast<int64_t>(end_ - first_), 1, [&](int64_t begin, int64_t end, int) {
     for (const Part& part : std::span(parts_).subspan(first_ + static_cast<size_t>(begin), static_cast<size_t>(end - begin)))
-      kv_block_to_rows(backend_.kv_form(), part.rows, part.chunk, rows_.data() + part.at);
+      kv_block_to_rows(backend_.kv_form(), part.rows, part.chunk, rows.data() + part.at);
   });
   return {};
 }
 
 // What was queued from the chunks before is done then.
-Status SessionRows::write_device(const KvHoldings& holdings) {
+Status SessionRows::write_device(const KvHoldings& holdings, std::span<const std::byte> rows) {
   INLAY_TRY(noted(backend_.wait_for_copies()));
   pool_->parallel_for(static_cast<int64_t>(end_ - first_), 1, [&](int64_t begin, int64_t end, int) {
     for (const Part& part : std::span(parts_).subspan(first_ + static_cast<size_t>(begin), static_cast<size_t>(end - begin)))
-      kv_rows_to_block(backend_.kv_form(), part.rows, rows_.data() + part.at, part.chunk);
+      kv_rows_to_block(backend_.kv_form(), part.rows, rows.data() + part.at, part.chunk);
   });
   return noted(copy(holdings, false));
 }

@@ -30,7 +30,7 @@ class StateHash {
   std::vector<uint64_t> whole_;  // scratch: of parts that lie in one call's bytes
 };
 
-// What is cached of a sequence, from its first position on. Each call of next() goes to the next rows; they belong to the object.
+// What is cached of a sequence, from its first position on. Each call of next() goes to the next rows.
 class SessionRows {
  public:
   SessionRows(Engine& engine, const SessionState& state);
@@ -38,16 +38,17 @@ class SessionRows {
   const Status& status() const { return status_; }  // of the memory that it needs
   ThreadPool& pool() { return *pool_; }
   bool next();
-  std::span<std::byte> rows() { return std::span(rows_).first(n_bytes_); }
-  Status read_device(const KvHoldings& holdings);   // fills the rows
-  Status write_device(const KvHoldings& holdings);  // queues what they have
+  size_t n_bytes() const { return n_bytes_; }  // of the rows at hand
+  std::span<std::byte> buffer();               // as large, of the object
+  Status read_device(const KvHoldings& holdings, std::span<std::byte> rows);         // fills them
+  Status write_device(const KvHoldings& holdings, std::span<const std::byte> rows);  // queues what they have
 
  private:
   struct Part {
     int32_t group = 0, block = 0;  // of the table
     KvBlockPart rows;
     size_t n_bytes = 0;
-    size_t at = 0;                // in rows_
+    size_t at = 0;                // in the rows at hand
     std::byte* chunk = nullptr;   // where the block is on its way
   };
   Status noted(Status status);
@@ -63,7 +64,7 @@ class SessionRows {
   size_t first_ = 0, end_ = 0;        // of these, those at hand
   size_t n_bytes_ = 0;
   std::vector<std::unique_ptr<TakenChunk>> chunks_;
-  std::vector<std::byte> rows_;
+  std::vector<std::byte> buffer_;
   std::optional<ThreadPool> pool_;
 };
 

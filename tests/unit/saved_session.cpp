@@ -37,6 +37,9 @@ class SavedSessions : public test::EngineSessions {
     });
     EXPECT_TRUE(status.ok()) << status.message;
     EXPECT_EQ(out.size(), saved->n_bytes());
+    Bytes at_once(out.size());
+    EXPECT_TRUE(saved->write(std::span(at_once)).ok());
+    EXPECT_EQ(at_once, out) << "written where they are to be";
     return out;
   }
   static StateSource source_of(const Bytes& bytes, size_t& at) {
