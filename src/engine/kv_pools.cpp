@@ -11,38 +11,100 @@ namespace inlay {
 KvPools::KvPools(std::span<const KvGroup> groups, const BackendConfig& config)
     : groups_(groups.begin(), groups.end()), max_table_(kv_blocks_for(config.n_context)) {
   for (size_t g = 0; g < groups_.size(); ++g) pools_.emplace_back(config.n_kv_blocks[g]);
-  if (std::ranges::any_of(groups_, [](const KvGroup& group) { return group.window > 0; })) return;
-  caches_.reserve(groups_.size());
-  for (KvPool& pool : pools_) caches_.emplace_back(pool);
+  caches_.resize(groups_.size());
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    if (groups_[g].window == 0) caches_[g] = std::make_unique<PrefixCache>(pools_[g]);
+  }
+  if (!has_cache() || std::ranges::none_of(groups_, [](const KvGroup& group) { return group.window > 0; })) return;
+  windows_.resize(groups_.size());
+  const auto found = std::ranges::find(groups_, 0, &KvGroup::window);
+  const int32_t n_found = pools_[static_cast<size_t>(found - groups_.begin())].n_blocks();
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    if (groups_[g].window > 0) windows_[g] = std::make_unique<WindowCache>(pools_[g], groups_[g].window, n_found);
+  }
+}
+
+PrefixCache* KvPools::finder() const {
+  const auto found = std::ranges::find_if(caches_, [](const auto& cache) { return cache != nullptr; });
+  return found == caches_.end() ? nullptr : found->get();
+}
+
+// What the finder gives up, the windows give up with it.
+int32_t KvPools::give_back(size_t group, int32_t n) {
+  if (!caches_[group]) return has_windows() ? windows_[group]->give_back(n, *finder()) : 0;
+  const bool finds = caches_[group].get() == finder();
+  return caches_[group]->give_back(n, [&](int32_t block) {
+    for (size_t g = 0; finds && g < windows_.size(); ++g) {
+      if (windows_[g]) windows_[g]->drop(block);
+    }
+  });
 }
 
 bool KvPools::make_room(size_t group, int32_t n) {
   KvPool& pool = pools_[group];
   const int32_t n_lacking = n - pool.n_free();
-  return n_lacking <= 0 || (n_lacking <= pool.n_idle() && caches_[group].give_back(n_lacking) == n_lacking);
+  return n_lacking <= 0 || (n_lacking <= pool.n_idle() && give_back(group, n_lacking) == n_lacking);
+}
+
+void KvPools::find(std::span<const int32_t> tokens, std::vector<int32_t>& chain) const {
+  chain.clear();
+  if (!has_cache()) return;
+  finder()->find_all(tokens, chain);
+  size_t n = chain.size();
+  for (const auto& cache : caches_) {
+    if (cache) n = std::min(n, cache->n_found(tokens));
+  }
+  // What one window can go on behind, another one may not.
+  for (bool changed = has_windows(); changed;) {
+    const size_t n_before = n;
+    for (const auto& window : windows_) {
+      if (window) n = window->n_usable(chain, n);
+    }
+    changed = n < n_before;
+  }
+  chain.resize(n);
 }
 
 int32_t KvPools::find(std::span<const int32_t> tokens) const {
-  size_t n = has_cache() ? SIZE_MAX : 0;
-  for (const PrefixCache& cache : caches_) n = std::min(n, cache.n_found(tokens));
-  return static_cast<int32_t>(n) * kKvBlockTokens;
+  find(tokens, chain_);
+  return static_cast<int32_t>(chain_.size()) * kKvBlockTokens;
 }
 
 int32_t KvPools::take(std::span<const int32_t> tokens, KvHoldings& holdings) {
-  const int32_t n = find(tokens);
-  for (size_t g = 0; g < caches_.size(); ++g) caches_[g].take(tokens.first(static_cast<size_t>(n)), holdings[g].table);
-  return n;
+  find(tokens, chain_);
+  const size_t n = chain_.size() * kKvBlockTokens;
+  for (size_t g = 0; g < groups_.size() && n > 0; ++g) {
+    KvHolding& h = holdings[g];
+    if (caches_[g]) {
+      caches_[g]->take(tokens.first(n), h.table);
+    } else {
+      windows_[g]->take(chain_, h.table, h.first);
+      h.first_row = h.first * kKvBlockTokens;
+    }
+  }
+  return static_cast<int32_t>(n);
 }
 
 void KvPools::keep(std::span<const int32_t> tokens, const KvHoldings& holdings) {
-  for (size_t g = 0; g < caches_.size(); ++g) caches_[g].keep(tokens, holdings[g].table);
+  for (size_t g = 0; g < caches_.size(); ++g) {
+    if (caches_[g]) caches_[g]->keep(tokens, holdings[g].table);
+  }
+  if (!has_windows()) return;
+  finder()->find_all(tokens, chain_);
+  for (size_t g = 0; g < windows_.size(); ++g) {
+    if (!windows_[g]) continue;
+    const KvHolding& h = holdings[g];
+    const auto first = static_cast<size_t>((h.first_row + kKvBlockTokens - 1) / kKvBlockTokens);
+    for (size_t i = std::max(first, static_cast<size_t>(h.first)); i < std::min(chain_.size(), h.table.size()); ++i) windows_[g]->keep(chain_[i], h.table[i]);
+  }
 }
 
+// Of models with windows nothing is looked for: their blocks come back by copy.
 KvPools::Former KvPools::former(size_t group, const KvHolding& h) const {
   Former out{.first = h.first, .first_row = h.first_row, .numbers = {}};
-  if (!has_cache()) return out;
+  if (!has_cache() || has_windows()) return out;
   out.numbers.reserve(h.table.size());
-  for (const int32_t block : h.table) out.numbers.push_back(caches_[group].number_of(block));
+  for (const int32_t block : h.table) out.numbers.push_back(caches_[group]->number_of(block));
   return out;
 }
 
@@ -62,8 +124,9 @@ int32_t KvPools::take_again(std::span<const int32_t> tokens, std::span<const For
     h.first = formers[g].first;
     h.first_row = formers[g].first_row;
     h.table.assign(static_cast<size_t>(h.first), kNoKvBlock);
-    if (has_cache()) caches_[g].take_same(tokens, formers[g].numbers, h.table);
-    n_found = std::min(n_found, has_cache() ? static_cast<int32_t>(h.table.size()) : 0);
+    const bool looks = has_cache() && !has_windows();
+    if (looks) caches_[g]->take_same(tokens, formers[g].numbers, h.table);
+    n_found = looks ? std::min(n_found, static_cast<int32_t>(h.table.size())) : 0;
   }
   return n_found * kKvBlockTokens;
 }
@@ -110,7 +173,11 @@ Status KvPools::full(size_t group, int32_t n_wanted) const {
 
 Status KvPools::reserve(KvHoldings& holdings, const Run& run, const CopyBlock& copy) {
   for (size_t g = 0; g < groups_.size(); ++g) {
-    const int32_t n = n_lacking(g, holdings[g], run);
+    int32_t n = n_lacking(g, holdings[g], run);
+    if (make_room(g, n)) continue;
+    // What slides out of its window would stay for others; then it is used again instead.
+    if (has_windows() && windows_[g]) windows_[g]->forget(holdings[g].table);
+    n = n_lacking(g, holdings[g], run);
     if (!make_room(g, n)) return full(g, n);
   }
   for (size_t g = 0; g < groups_.size(); ++g) INLAY_TRY(own_written(g, holdings[g], run, copy));
@@ -153,8 +220,13 @@ void KvPools::slide(KvHoldings& holdings, int32_t n_cached) {
     const int32_t first = first_key(groups_[g].window, n_cached - 1) / kKvBlockTokens;
     for (; h.first < first; ++h.first) {
       int32_t& block = h.table[static_cast<size_t>(h.first)];
+      // One that stays for others leaves a free one in its place, or stays here after all, so that the sequence has what it holds.
+      const bool is_owed = has_windows() && pools_[g].frees(block) && h.n_blocks() <= h.n_held;
+      const bool is_replaced = is_owed && pools_[g].shared(block) && pools_[g].n_free() > 0;
+      if (is_owed && !is_replaced) windows_[g]->forget({&block, 1});
       if (pools_[g].shared(block)) {
         pools_[g].release(block);
+        if (is_replaced) h.spare.push_back(pools_[g].take());
       } else {
         h.spare.push_back(block);
       }

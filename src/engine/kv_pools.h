@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "src/backend/backend.h"
 #include "src/engine/kv_pool.h"
 #include "src/engine/prefix_cache.h"
+#include "src/engine/window_cache.h"
 
 namespace inlay {
 
@@ -72,9 +74,9 @@ class KvPools {
 
   void share(const KvHoldings& from, KvHoldings& to);  // a fork's tables: the same blocks
 
-  // Blocks of sequences that are gone, for those that begin alike; null where a group has a window, whose first blocks are not kept. Other
-  // calls take them where free ones do not suffice.
-  bool has_cache() const { return !caches_.empty(); }
+  // Blocks of sequences that are gone, for those that begin alike. There are none where all groups have windows. Other calls take them where
+  // free ones do not suffice.
+  bool has_cache() const { return finder() != nullptr; }
   int32_t find(std::span<const int32_t> tokens) const;                 // how many of the first tokens are found
   int32_t take(std::span<const int32_t> tokens, KvHoldings& holdings);  // the same for holdings without blocks, which then have them
   void keep(std::span<const int32_t> tokens, const KvHoldings& holdings);  // blocks that hold these tokens
@@ -100,11 +102,17 @@ class KvPools {
   Status own_written(size_t group, KvHolding& holding, const Run& run, const CopyBlock& copy);
   static Backend::KvMove move_of(const KvHolding& holding, const Shift& shift);
   bool make_room(size_t group, int32_t n);  // n free blocks; false: there are not as many
+  int32_t give_back(size_t group, int32_t n);
+  void find(std::span<const int32_t> tokens, std::vector<int32_t>& chain) const;  // of the finder
+  PrefixCache* finder() const;             // the one by which windows are found
+  bool has_windows() const { return !windows_.empty(); }
   Status full(size_t group, int32_t n_wanted) const;
 
   const std::vector<KvGroup> groups_;
   std::vector<KvPool> pools_;
-  std::vector<PrefixCache> caches_;  // of each group, or none
+  std::vector<std::unique_ptr<PrefixCache>> caches_;   // of each group without a window, else null
+  std::vector<std::unique_ptr<WindowCache>> windows_;  // of each group with one, else null; empty where there is none
+  mutable std::vector<int32_t> chain_;                 // scratch
   const int32_t max_table_;  // entries
 };
 

@@ -53,14 +53,18 @@ size_t PrefixCache::n_found(std::span<const int32_t> tokens) const {
   }
 }
 
-void PrefixCache::take(std::span<const int32_t> tokens, std::vector<int32_t>& blocks) {
+void PrefixCache::find_all(std::span<const int32_t> tokens, std::vector<int32_t>& blocks) const {
   blocks.clear();
   int32_t parent = kNone;
   for (size_t i = 0; (i + 1) * kTokens <= tokens.size(); ++i) {
     parent = find(parent, block_of(tokens, i));
-    if (parent == kNone) break;
+    if (parent == kNone) return;
     blocks.push_back(parent);
   }
+}
+
+void PrefixCache::take(std::span<const int32_t> tokens, std::vector<int32_t>& blocks) {
+  find_all(tokens, blocks);
   for (const int32_t block : blocks) pool_.share(block);
   use(blocks);
 }
@@ -132,19 +136,6 @@ void PrefixCache::use(std::span<const int32_t> chain) {
     unlink(chain[i]);
     put_first(chain[i]);
   }
-}
-
-int32_t PrefixCache::give_back(int32_t n) {
-  int32_t n_given = 0;
-  for (int32_t block = oldest_; block != kNone && n_given < n;) {
-    const int32_t newer = entry(block).newer;
-    if (pool_.is_idle(block)) {
-      drop(block);
-      ++n_given;
-    }
-    block = newer;
-  }
-  return n_given;
 }
 
 }  // namespace inlay

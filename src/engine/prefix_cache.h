@@ -23,10 +23,34 @@ class PrefixCache {
   void take_same(std::span<const int32_t> tokens, std::span<const uint64_t> numbers, std::vector<int32_t>& blocks);
   uint64_t number_of(int32_t block) const { return entry(block).is_kept ? entry(block).number : 0; }
   size_t n_found(std::span<const int32_t> tokens) const;  // how many blocks take() would give
+  // These, without references; not counted as used.
+  void find_all(std::span<const int32_t> tokens, std::vector<int32_t>& blocks) const;
   // Keeps those of `blocks` that hold kKvBlockTokens of the tokens each, behind one another. Tokens that are known stay with the block that they have.
   void keep(std::span<const int32_t> tokens, std::span<const int32_t> blocks);
-  // Gives up to n blocks back to the pool that nobody else uses, those that nobody has used for longest first; how many.
-  int32_t give_back(int32_t n);
+  // Gives up to n blocks back to the pool that nobody else uses, those that nobody has used for longest first; how many. `dropped` gets each.
+  template <class Dropped>
+  int32_t give_back(int32_t n, const Dropped& dropped) {
+    int32_t n_given = 0;
+    for_oldest([&](int32_t block) {
+      if (!pool_.is_idle(block)) return true;
+      drop(block);
+      dropped(block);
+      return ++n_given < n;
+    });
+    return n_given;
+  }
+  int32_t give_back(int32_t n) {
+    return give_back(n, [](int32_t) {});
+  }
+  // Calls each(block) for the kept blocks, until it gives false: first those that nobody has used for longest.
+  template <class Each>
+  void for_oldest(const Each& each) {
+    for (int32_t block = oldest_; block != kNone;) {
+      const int32_t newer = entry(block).newer;
+      if (!each(block)) return;
+      block = newer;
+    }
+  }
 
   int32_t n_kept() const { return n_kept_; }
 

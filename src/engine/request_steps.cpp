@@ -130,7 +130,8 @@ bool Requests::begin_step(const Compute& asked) {
   for (;;) {
     const RoundLimits limits = this->limits(asked);
     gather_views(now, limits);
-    planner_.plan(views_, limits, now, round_);
+    do planner_.plan(views_, limits, now, round_);
+    while (leave_out_those_that_wait());
     apply_round(asked.in_units);
     if (!stepping_.empty()) break;
     const size_t n_live = live_.size();
@@ -168,6 +169,16 @@ void Requests::gather_views(int64_t now, const RoundLimits& limits) {
     views_.push_back(one.view);
     viewed_.push_back(one.request);
   }
+}
+
+// One that waits for what another one computes must not take that one's part of the step. True: there was one, and the round is to be planned anew.
+bool Requests::leave_out_those_that_wait() {
+  const auto first = std::ranges::find_if(round_.begun, [this](size_t i) { return waits_for_prefix(*viewed_[i]); });
+  if (first == round_.begun.end()) return false;
+  const auto at = static_cast<std::ptrdiff_t>(*first);
+  views_.erase(views_.begin() + at);
+  viewed_.erase(viewed_.begin() + at);
+  return true;
 }
 
 // In units a step has single tokens or prompts, in turns: some backends cannot cut one that has both.

@@ -111,6 +111,7 @@ class Requests {
   bool step(const Compute& asked, bool& ran, bool& has_work);
   bool begin_step(const Compute& asked);
   void gather_views(int64_t now, const RoundLimits& limits);
+  bool leave_out_those_that_wait();
   void apply_round(bool in_units);
   bool begin(Request& request);
   bool has_session(Request& request);

@@ -18,6 +18,25 @@ TEST_P(EngineRequestParts, AChunkOfOneTokenRunsInUnits) {
   for (size_t i = 0; i < ids.size(); ++i) expect_near_alone(collected_[ids[i]], alone(*engine_, prompts[i], plain(12).session), "request " + std::to_string(i));
 }
 
+// The second one has priority and waits for what the first one computes: it must not take the chunks that the first one needs for that.
+TEST_P(EngineRequestParts, WhoWaitsForAPrefixLeavesItsChunksToWhoComputesIt) {
+  std::vector<int32_t> more = prompt(100);
+  more.push_back(5);
+  const uint64_t first = submit(prompt(100), plain(4));
+  ASSERT_TRUE(engine_->requests().run({.us = 1}).ok());
+  RequestOptions important = plain(4);
+  important.priority = kTopLevel;
+  const uint64_t second = submit(more, important);
+  for (int i = 0; i < 5'000 && collected_[first].n_ends + collected_[second].n_ends < 2; ++i) {
+    ASSERT_TRUE(engine_->requests().run({.us = 1}).ok());
+    poll();
+  }
+  ASSERT_EQ(collected_[first].n_ends + collected_[second].n_ends, 2) << "they stand still";
+  EXPECT_EQ(collected_[second].end.n_cached, 96);
+  expect_near_alone(collected_[first], alone(*engine_, prompt(100), plain(4).session), "first");
+  expect_near_alone(collected_[second], alone(*engine_, more, plain(4).session), "second");
+}
+
 // Whatever room there is: those of a session's events, in their order, and none of a request beside it that asks for none.
 TEST_P(EngineRequestParts, TheLikeliestTokensComeAlong) {
   const std::vector<int32_t> tokens = prompt(30);

@@ -258,7 +258,7 @@ namespace Inlay
         /// <summary>Requests compute all of their prompts. Without it, blocks of the KV pool stay after the requests that
         /// computed them until their room is wanted, and requests that begin with the same tokens find them: so they do not
         /// compute these, to the block. On CUDA the rest of a prompt may then differ in its last bits. Changes nothing for
-        /// models with sliding windows, of which no blocks are kept.</summary>
+        /// models all of whose layers have a sliding window, of which no blocks are kept.</summary>
         NoPrefixCache = 32,
     }
 

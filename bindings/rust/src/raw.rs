@@ -239,8 +239,8 @@ pub const INLAY_LOAD_TAKE_PAGES_LATER: inlay_load_flags = 8;
 pub const INLAY_LOAD_EXACT_ACTIVATIONS: inlay_load_flags = 16;
 /// Requests compute all of their prompts. Without it, blocks of the KV pool stay after the requests that computed
 /// them until their room is wanted, and requests that begin with the same tokens find them: so they do not compute
-/// these, to the block. On CUDA the rest of a prompt may then differ in its last bits. Changes nothing for models
-/// with sliding windows, of which no blocks are kept.
+/// these, to the block. On CUDA the rest of a prompt may then differ in its last bits. Changes nothing for models all
+/// of whose layers have a sliding window, of which no blocks are kept.
 pub const INLAY_LOAD_NO_PREFIX_CACHE: inlay_load_flags = 32;
 
 /// Type in which weights are held.
