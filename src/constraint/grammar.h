@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,13 @@ struct TokenSet {
   bool has(int32_t id) const;
 };
 
+// A rule that begins with a text of at most so many tokens. Behind them the text goes on by `tail` alone.
+struct TokenLimit {
+  uint32_t rule = 0;  // of one production
+  uint32_t max_tokens = 0;
+  RegexId tail = kEmptyText;
+};
+
 class Grammar {
  public:
   RegexStore regexes;
@@ -79,6 +87,7 @@ class Grammar {
   std::vector<ListRule> lists;
   std::vector<ObjectRule> objects;
   std::vector<TokenSet> token_sets;
+  std::optional<TokenLimit> limit;
   uint32_t start = 0;
   // The expressions of one character of a JSON string, first that of Spelling::json: by them masks find what slices know in advance.
   std::vector<RegexId> string_characters;
