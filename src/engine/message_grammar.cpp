@@ -22,8 +22,8 @@ using Written = ChatFormat::Written;
 class MessageWriter {
  public:
   MessageWriter(const ModelChatFormat& format, const MessageDemand& demand, const JsonStyle& style, bool lenient)
-      : format_(*format.vocabulary.format()), demand_(demand), style_(style), lenient_(lenient), store_(grammar_.regexes), parts_(format, grammar_),
-        calls_(format, demand, parts_, grammar_, style, lenient), language_(grammar_, style) {}
+      : format_(*format.vocabulary.format()), demand_(demand), style_(of_content(style)), lenient_(lenient), store_(grammar_.regexes), parts_(format, grammar_),
+        calls_(format, demand, parts_, grammar_, style, lenient), language_(grammar_, style_) {}
 
   Result<MessageGrammar> run(Open open) {
     if (open == Open::call) return error(Code::invalid_argument, "params.prompt begins a call of a tool, which a constraint cannot go on with");
@@ -42,6 +42,13 @@ class MessageWriter {
   Symbols lines() { return {terminal(parts_.lines())}; }
   // In front of the content, where reasoning may have been.
   Symbols before_content() { return format_.reasoning_begin.empty() ? Symbols() : lines(); }
+
+  // No string of it has letters by which a call begins, or the content ends.
+  JsonStyle of_content(JsonStyle style) const {
+    style.excluded = format_.channels.used() ? channel_letters() : written_begins(nullptr);
+    if (!format_.content_end.empty() && !format_.content_end.is_token) style.excluded.push_back(format_.content_end.text);
+    return style;
+  }
 
   bool has_schema() const { return demand_.content_schema || demand_.is_json; }
   Result<Symbol> schema() {
@@ -166,15 +173,16 @@ class MessageWriter {
     const ChatFormat::Channels& channels = format_.channels;
     return {parts_.mark(channels.begin), parts_.literal(channels.role)};
   }
-  RegexId channel_text() {
+  std::vector<std::string> channel_letters() const {
     const ChatFormat::Channels& channels = format_.channels;
-    std::vector<std::string> letters;
+    std::vector<std::string> out;
     for (const Marker* marker : {&channels.begin, &channels.channel})
-      if (!marker->is_token) letters.push_back(marker->text);
+      if (!marker->is_token) out.push_back(marker->text);
     for (const Marker& marker : channels.end)
-      if (!marker.is_token) letters.push_back(marker.text);
-    return parts_.without(parts_.characters(), letters);
+      if (!marker.is_token) out.push_back(marker.text);
+    return out;
   }
+  RegexId channel_text() { return parts_.without(parts_.characters(), channel_letters()); }
 
   Result<Symbol> channel_content() {
     if (!has_schema()) return terminal(channel_text());

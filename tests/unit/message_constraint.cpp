@@ -304,6 +304,30 @@ TEST(MessageConstraint, KnownMessages) {
   }
 }
 
+// A value's strings are not what a parser takes for a call: letters of markers, also where the quote behind a string is one of them.
+TEST(MessageConstraint, ContentBySchemaHasNoLettersOfCalls) {
+  const Json demand = {{"response_format", {{"type", "json_object"}}}};
+  size_t n = 0;
+  for (const ChatFormat& written : formats_with_calls()) {
+    const ModelChatFormatPtr format = format_with(written, Markers::letters);
+    const auto constraint = compile(*format, demand, written.channels.used() ? Open::content : Open::nothing);
+    const ChatFormat::Calls& calls = written.calls;
+    std::vector<std::string> begins{calls.section_begin.text, written.channels.begin.text};
+    for (size_t i = 0; i < std::min<size_t>(calls.begin.size(), calls.bare ? 2 : 1); ++i) begins.push_back(calls.begin[i].text);
+    for (std::string letters : begins) {
+      if (letters.empty() || (letters == "[" || letters == "{")) continue;
+      const bool has_quote = letters.back() == '"';
+      if (has_quote) letters.pop_back();
+      const auto object = [&](const std::string& text) { return R"({"a": "x)" + text + R"(", "b": 1})"; };
+      EXPECT_FALSE(lets_through(*format, constraint, object(letters + (has_quote ? "" : "y")))) << written.name << letters;
+      EXPECT_TRUE(lets_through(*format, constraint, object(letters.substr(0, letters.size() - 1)))) << written.name << letters;
+      EXPECT_TRUE(lets_through(*format, constraint, object(letters.substr(1) + "y"))) << written.name << letters;
+      ++n;
+    }
+  }
+  EXPECT_GT(n, 15u);
+}
+
 // What the prompt has begun.
 TEST(MessageConstraint, GoesOnWhereThePromptEnds) {
   const auto written = ChatFormat::read(std::string(chat_format_json("hermes")));
