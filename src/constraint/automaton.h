@@ -131,6 +131,7 @@ class Automaton {
   const std::vector<uint32_t>& productions(uint32_t rule);
   void make_productions(Instance& instance);
   void make_list(Instance& instance, const ListRule& list);
+  void make_once(Instance& instance, const ListRule& list);
   void make_object(Instance& instance, const ObjectRule& object);
   void produce(Instance& instance, std::initializer_list<Symbol> production);
 

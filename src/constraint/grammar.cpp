@@ -113,6 +113,7 @@ bool Grammar::is_productive(const Rule& rule) {
   if (rule.kind == RuleKind::list) {
     const ListRule& list = lists[rule.detail];
     if (list.min > list.max) return false;
+    if (!list.once.empty()) return list.min <= list.once.size();
     const bool rest = list.rest.kind != SymbolKind::end && is_productive(list.rest);
     for (size_t i = 0; i < list.min && i < list.prefix.size(); ++i)
       if (!is_productive(list.prefix[i])) return false;
@@ -154,7 +155,7 @@ void Grammar::drop_unproductive() {
       list.prefix.resize(n);
       list.rest = {};
     }
-    if (list.rest.kind == SymbolKind::end) list.max = std::min(list.max, static_cast<uint32_t>(list.prefix.size()));
+    if (list.rest.kind == SymbolKind::end && list.once.empty()) list.max = std::min(list.max, static_cast<uint32_t>(list.prefix.size()));
   }
   for (ObjectRule& object : objects) {
     const auto impossible = [&](const Member& member) {
@@ -233,7 +234,7 @@ size_t Grammar::memory() const {
   size_t out = regexes.memory() + symbols.size() * sizeof(Symbol) + rules.size() * sizeof(Rule) + lists.size() * sizeof(ListRule) +
                objects.size() * sizeof(ObjectRule) + token_sets.size() * sizeof(TokenSet);
   for (const Rule& rule : rules) out += rule.productions.size() * 4 + rule.name.size();
-  for (const ListRule& list : lists) out += list.prefix.size() * sizeof(Symbol);
+  for (const ListRule& list : lists) out += list.prefix.size() * sizeof(Symbol) + list.once.size() * sizeof(RegexId);
   for (const ObjectRule& object : objects) out += (object.members.size() + object.others.size()) * sizeof(Member);
   for (const TokenSet& set : token_sets) out += set.ids.size() * 4;
   return out;

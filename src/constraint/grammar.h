@@ -36,7 +36,10 @@ struct ListRule {
   std::vector<Symbol> prefix;  // of the first elements
   Symbol rest;                 // of all others; SymbolKind::end: there are none
   uint32_t min = 0, max = kUnbounded;
+  // In place of prefix and rest, where there are any: each element is one of these, and no two are the same. At most kMaxOnce.
+  std::vector<RegexId> once;
 };
+inline constexpr size_t kMaxOnce = 32;
 
 struct Member {
   RegexId key = kNothing;  // with what separates it from the value

@@ -123,10 +123,38 @@ Result<RegexId> SchemaCompiler::number_language_of(const Merged& merged) {
   return store_.is_nothing(out) ? kNothing : out;
 }
 
+// Elements that differ, where each is one of a few values, the same ones at every place.
+Status SchemaCompiler::make_unique(const Merged& merged, const JsonValue& unique, size_t n_prefix, ListRule& list) {
+  std::vector<SchemaId> items;
+  std::optional<std::vector<JsonValue>> values;
+  for (const Schema* schema : merged.bases) {
+    if (!schema->items) continue;
+    items.push_back(*schema->items);
+    INLAY_ASSIGN(auto few, schemas_.few_values(*schema->items));
+    if (few && (!values || few->size() < values->size())) values = std::move(few);
+  }
+  std::vector<JsonValue> differing;
+  const size_t n = n_prefix > 0 || !values ? 0 : values->size();
+  for (size_t i = 0; i < n && differing.size() <= kMaxOnce; ++i) {
+    const JsonValue& value = (*values)[i];
+    bool is_one = std::none_of(differing.begin(), differing.end(), [&](const JsonValue& other) { return equal_values(value, other); });
+    for (size_t k = 0; is_one && k < items.size(); ++k) {
+      INLAY_ASSIGN(is_one, schemas_.holds(value, items[k]));
+    }
+    if (is_one) differing.push_back(value);
+  }
+  if (n_prefix > 0 || !values || differing.size() > kMaxOnce)
+    return schemas_.unsupported("uniqueItems", unique, "is supported where all items are of one schema of at most 32 values");
+  for (const JsonValue& value : differing) list.once.push_back(language_.constant(value));
+  return {};
+}
+
 Status SchemaCompiler::make_array(uint32_t rule, const Merged& merged) {
   ListRule list = language_.array();
   size_t n_prefix = 0;
+  std::optional<JsonValue> unique;
   for (const Schema* schema : merged.bases) {
+    if (schema->unique) unique = schema->unique;
     list.min = std::max(list.min, schema->min_items);
     list.max = std::min(list.max, schema->max_items);
     n_prefix = std::max(n_prefix, schema->prefix.size());
@@ -134,6 +162,10 @@ Status SchemaCompiler::make_array(uint32_t rule, const Merged& merged) {
       if (value.is_array()) return error(Code::unsupported, "%s: arrays that are not allowed are not supported", value.where().c_str());
   }
   n_prefix = std::min<size_t>(n_prefix, list.max);
+  if (unique && list.max > 1) {
+    INLAY_TRY(make_unique(merged, *unique, n_prefix, list));
+    if (!list.once.empty()) return grammar_.make_list(rule, std::move(list)), Status{};
+  }
   for (size_t i = 0; i <= n_prefix; ++i) {
     Demands demands;
     for (const Schema* schema : merged.bases) {

@@ -34,7 +34,7 @@ class NaiveRecognizer {
   struct Task {
     enum Kind : uint8_t { symbol, list, object } kind;
     Symbol what;         // of a list or an object: the rule
-    uint32_t index = 0;  // of the next member
+    uint32_t index = 0;  // of the next member; or the set of elements that were written
     uint32_t count = 0;  // of what was read
     auto operator<=>(const Task& other) const {
       return std::tuple(kind, what.kind, what.id, index, count) <=> std::tuple(other.kind, other.what.kind, other.what.id, other.index, other.count);
@@ -84,6 +84,11 @@ class NaiveRecognizer {
   void push_list(const Task& task, const ListRule& list, const Tasks& tasks) {
     if (task.count >= list.min) push_with(tasks, {of(terminal(list.close))});
     if (task.count >= list.max) return;
+    for (uint32_t i = 0; i < list.once.size(); ++i) {
+      const uint32_t bit = uint32_t{1} << i;
+      if ((task.index & bit) != 0) continue;
+      push_with(tasks, {of(terminal(task.count == 0 ? kEmptyText : list.separator)), of(terminal(list.once[i])), {Task::list, task.what, task.index | bit, task.count + 1}});
+    }
     const Symbol element = task.count < list.prefix.size() ? list.prefix[task.count] : list.rest;
     if (element.kind == SymbolKind::end) return;
     const Symbol separator = terminal(task.count == 0 ? kEmptyText : list.separator);
