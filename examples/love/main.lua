@@ -22,13 +22,6 @@ local function try(what, ...)
   return good
 end
 
-local function read(path, how_to)
-  local file = io.open(path, "rb") or error(("%s is not there: %s"):format(path, how_to), 0)
-  local text = file:read "*a"
-  file:close()
-  return text
-end
-
 local function ask(person, line)
   person.turns = person.turns or {}
   local messages = {{role = "system", content = ("You are %s, %s. Answer in one short sentence."):format(person.name, person.role)}}
@@ -42,8 +35,9 @@ end
 
 local function begin()
   game.status = "there is no engine"
-  local folder = love.filesystem.getSource()
-  inlay.open(library or folder .. "/../../build/native/lib/libinlay.so", read(folder .. "/inlay_cdef.h", "examples/love/make_header.sh writes it"))
+  local folder, header = love.filesystem.getSource(), love.filesystem.read "inlay_cdef.h"
+  if not header then error("inlay_cdef.h is not there: examples/love/make_header.sh writes it", 0) end
+  inlay.open(library or folder .. "/../../build/native/lib/libinlay.so", header)
   engine = inlay.load(model or folder .. "/../model/tales.gguf", {max_sessions = #people, n_threads = 1})
   n_asked = 0
   for i, person in ipairs(people) do
