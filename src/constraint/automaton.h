@@ -132,6 +132,7 @@ class Automaton {
   void make_productions(Instance& instance);
   void make_list(Instance& instance, const ListRule& list);
   void make_once(Instance& instance, const ListRule& list);
+  void make_counted(Instance& instance, const ListRule& list);
   void make_object(Instance& instance, const ObjectRule& object);
   void produce(Instance& instance, std::initializer_list<Symbol> production);
 

@@ -31,6 +31,16 @@ void Grammar::make_object(uint32_t rule, ObjectRule object) {
   objects.push_back(std::move(object));
 }
 
+bool ListRule::may_begin(uint32_t n, uint32_t n_counted) const {
+  if (n > max || n_counted > max_counted) return false;
+  const uint64_t room = max == kUnbounded ? UINT64_MAX : max - n;
+  uint64_t most = counted.kind == SymbolKind::end ? 0 : room;  // further ones that count
+  if (max_counted != kUnbounded) most = std::min<uint64_t>(most, max_counted - n_counted);
+  const uint64_t missing = n < min ? min - n : 0, missing_counted = n_counted < min_counted ? min_counted - n_counted : 0;
+  const uint64_t least = rest.kind == SymbolKind::end ? std::max(missing, missing_counted) : missing_counted;
+  return least <= most && missing <= room;
+}
+
 bool Grammar::is_nullable(const Symbol& symbol) const {
   if (symbol.kind == SymbolKind::terminal) return regexes.nullable(symbol.id);
   return symbol.kind == SymbolKind::rule && rules[symbol.id].nullable;
@@ -66,6 +76,7 @@ static void for_each_symbol(const Grammar& grammar, const Rule& rule, Each&& eac
     const ListRule& list = grammar.lists[rule.detail];
     for (const Symbol& symbol : list.prefix) each(symbol);
     if (list.rest.kind != SymbolKind::end) each(list.rest);
+    if (list.counted.kind != SymbolKind::end) each(list.counted);
   } else if (rule.kind == RuleKind::object) {
     const ObjectRule& object = grammar.objects[rule.detail];
     for (const Member& member : object.members) each(member.value);
@@ -115,6 +126,12 @@ bool Grammar::is_productive(const Rule& rule) {
     if (list.min > list.max) return false;
     if (!list.once.empty()) return list.min <= list.once.size();
     const bool rest = list.rest.kind != SymbolKind::end && is_productive(list.rest);
+    if (list.counts()) {
+      ListRule possible{.min = list.min, .max = list.max, .min_counted = list.min_counted, .max_counted = list.max_counted};
+      if (rest) possible.rest = list.rest;
+      if (list.counted.kind != SymbolKind::end && is_productive(list.counted)) possible.counted = list.counted;
+      return possible.may_begin(0, 0);
+    }
     for (size_t i = 0; i < list.min && i < list.prefix.size(); ++i)
       if (!is_productive(list.prefix[i])) return false;
     return rest || list.min <= list.prefix.size();
@@ -149,13 +166,14 @@ void Grammar::drop_unproductive() {
     });
   for (ListRule& list : lists) {
     if (list.rest.kind != SymbolKind::end && !is_productive(list.rest)) list.rest = {};
+    if (list.counted.kind != SymbolKind::end && !is_productive(list.counted)) list.counted = {};
     size_t n = 0;
     while (n < list.prefix.size() && is_productive(list.prefix[n])) ++n;
     if (n < list.prefix.size()) {
       list.prefix.resize(n);
       list.rest = {};
     }
-    if (list.rest.kind == SymbolKind::end && list.once.empty()) list.max = std::min(list.max, static_cast<uint32_t>(list.prefix.size()));
+    if (list.rest.kind == SymbolKind::end && list.once.empty() && !list.counts()) list.max = std::min(list.max, static_cast<uint32_t>(list.prefix.size()));
   }
   for (ObjectRule& object : objects) {
     const auto impossible = [&](const Member& member) {

@@ -38,6 +38,13 @@ struct ListRule {
   uint32_t min = 0, max = kUnbounded;
   // In place of prefix and rest, where there are any: each element is one of these, and no two are the same. At most kMaxOnce.
   std::vector<RegexId> once;
+  // Elements that count, of which there are min_counted to max_counted; there is no prefix then. SymbolKind::end: none does.
+  Symbol counted;
+  uint32_t min_counted = 0, max_counted = kUnbounded;
+
+  bool counts() const { return counted.kind != SymbolKind::end || min_counted > 0; }
+  // Whether so many elements, of which so many count, may be the begin of a list: what may follow is `rest` and `counted` where they are there.
+  bool may_begin(uint32_t n, uint32_t n_counted) const;
 };
 inline constexpr size_t kMaxOnce = 32;
 

@@ -54,6 +54,8 @@ struct Schema {
   std::optional<SchemaId> items;
   uint32_t min_items = 0, max_items = kUnbounded;
   std::optional<JsonValue> unique;  // "uniqueItems": true
+  std::optional<JsonValue> contains;
+  uint32_t min_contains = 1, max_contains = kUnbounded;
   // Objects
   std::vector<PropertySchema> properties;
   std::vector<PatternSchema> patterns;
@@ -83,6 +85,7 @@ class SchemaSet {
   Result<const Schema*> get(SchemaId id);
   SchemaId anything();
   SchemaId nothing();
+  SchemaId not_of(SchemaId id);
   std::vector<std::string>& remarks() { return remarks_; }
   bool is_lenient() const { return options_.lenient; }
 
@@ -130,6 +133,7 @@ class SchemaSet {
   std::unordered_map<uint32_t, SchemaId> by_place_;
   std::optional<SchemaId> anything_, nothing_;
   std::map<SchemaId, std::optional<SchemaId>> unevaluated_;
+  std::map<SchemaId, SchemaId> not_;
   std::optional<JsonDocument> words_;  // null, false and true
   std::vector<std::string> remarks_;
 };

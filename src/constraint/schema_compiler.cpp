@@ -123,7 +123,7 @@ bool SchemaCompiler::takes_everything(const Demands& demands, const Merged& merg
   return std::all_of(merged.bases.begin(), merged.bases.end(), [](const Schema* schema) {
     return !schema->values && schema->excluded.empty() && !schema->min && !schema->max && !schema->fraction_digits &&
            schema->min_length == 0 && schema->max_length == kUnbounded && schema->languages.empty() && schema->prefix.empty() &&
-           !schema->items && !schema->unique && schema->min_items == 0 && schema->max_items == kUnbounded && schema->properties.empty() &&
+           !schema->items && !schema->unique && !schema->contains && schema->min_items == 0 && schema->max_items == kUnbounded && schema->properties.empty() &&
            schema->patterns.empty() && !schema->additional && !schema->names && schema->required.empty() &&
            schema->min_properties == 0 && schema->max_properties == kUnbounded;
   });

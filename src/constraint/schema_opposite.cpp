@@ -73,6 +73,7 @@ Status SchemaCompiler::opposite(SchemaId id, std::vector<Schema>& out) {
   }
   if (schema.items) return not_supported(schema, "items");
   if (schema.unique) return not_supported(schema, "uniqueItems");
+  if (schema.contains) return not_supported(schema, "contains");
   INLAY_ASSIGN(const std::optional<SchemaId> unevaluated, schemas_.unevaluated_of(id));
   if (unevaluated) return not_supported(schema, "unevaluatedProperties");
   if (schema.min_properties > 0) add(kObject).max_properties = schema.min_properties - 1;

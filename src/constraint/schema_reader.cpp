@@ -65,6 +65,13 @@ SchemaId SchemaSet::nothing() {
   return *nothing_;
 }
 
+SchemaId SchemaSet::not_of(SchemaId id) {
+  if (const auto known = not_.find(id); known != not_.end()) return known->second;
+  Schema schema;
+  schema.none.push_back(id);
+  return not_[id] = add(std::move(schema));
+}
+
 Result<const Schema*> SchemaSet::get(SchemaId id) {
   if (!entries_[id].schema) {
     INLAY_ASSIGN(Schema schema, read(*entries_[id].value));
@@ -224,7 +231,14 @@ Status SchemaSet::read_array_keyword(std::string_view key, const JsonValue& valu
   } else if (key == "uniqueItems") {
     INLAY_ASSIGN(const bool unique, value.as_bool());
     if (unique) out.unique = value;
-  } else if (key == "contains" || key == "unevaluatedItems") {
+  } else if (key == "contains") {
+    if (value.type() != JsonType::boolean && !value.is_object()) return value.expected("a schema: an object, true or false");
+    out.contains = value;
+  } else if (key == "minContains") {
+    INLAY_ASSIGN(out.min_contains, count_of(value));
+  } else if (key == "maxContains") {
+    INLAY_ASSIGN(out.max_contains, count_of(value));
+  } else if (key == "unevaluatedItems") {
     return unsupported(key, value, "is not supported");
   }
   return {};

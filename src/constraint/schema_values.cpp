@@ -147,6 +147,13 @@ Result<bool> SchemaSet::base_holds(const JsonValue& value, const Schema& schema,
   if (value.is_array()) {
     if (value.size() < schema.min_items || value.size() > schema.max_items) return false;
     if (schema.unique && has_twice(value, store_)) return false;
+    uint32_t n_contained = 0;
+    for (const JsonValue element : value.elements()) {
+      if (!schema.contains) break;
+      INLAY_ASSIGN(const bool one, holds(element, id_of(*schema.contains), depth + 1));
+      n_contained += one;
+    }
+    if (schema.contains && (n_contained < schema.min_contains || n_contained > schema.max_contains)) return false;
     size_t i = 0;
     for (const JsonValue element : value.elements()) {
       const auto id = i < schema.prefix.size() ? std::optional(schema.prefix[i]) : schema.items;

@@ -91,6 +91,18 @@ const Case kCases[] = {
      {R"([1,2,{"a":[1],"b":2}])"}, {R"([{"a":[1],"b":2},{"a":[1],"b":2}])", "[1,1.0]", R"([1,2,{"a":[1],"b":2},1])"}},
     {R"({"allOf":[{"uniqueItems":true},{"items":{"enum":["x","y","zz"]}},{"items":{"maxLength":1}}],"type":"array"})",
      {R"(["x","y"])", R"(["y"])"}, {R"(["zz"])", R"(["x","x"])"}},
+    {R"({"type":"array","contains":{"const":1}})", {"[1]", "[0,1]", "[1,{},1,1]"}, {"[]", "[0]", "[11]"}},
+    {R"({"type":"array","items":{"type":"integer"},"contains":{"minimum":5},"minContains":2,"maxContains":3,"maxItems":4})",
+     {"[5,6]", "[1,5,9,2]", "[5,5,5]", "[0,7,7,7]"}, {"[5]", "[1,2,3]", "[5,5,5,5]", "[1,1,1,5]", "[5,5,\"x\"]", "[]"}},
+    {R"({"type":"array","items":{"enum":["a","b"]},"contains":{"const":"a"},"minItems":3,"maxItems":3,"minContains":0,"maxContains":1})",
+     {R"(["a","b","b"])", R"(["b","b","b"])"}, {R"(["a","b","a"])", R"(["b","b"])"}},
+    {R"({"type":"array","items":{"const":2},"contains":{"const":2},"minContains":2,"maxContains":4,"minItems":3})", {"[2,2,2]", "[2,2,2,2]"}, {"[2,2]", "[2,2,2,2,2]"}},
+    {R"({"contains":{"type":"string"},"minContains":0})", {"[]", "[1]", "3"}, {"[1,]"}},
+    {R"({"minContains":4,"type":"array"})", {"[]"}, {"[,]"}},
+    {R"({"type":"array","contains":false,"maxContains":3,"minContains":0})", {"[]", "[1,2,3,4]"}, {"[,]"}},
+    {R"({"type":"array","items":{"anyOf":[{"$ref":"#"},{"type":"integer"}]},"contains":{"type":"integer"},"maxContains":1})",
+     {"[1]", "[[1],2]", "[[[1],1],1]"}, {"[]", "[[1]]", "[[[1]],1]", "[1,1]", "[[],1]"}},
+    {R"({"contains":{"const":1},"enum":[[1,2],[2],[1,1],"s"],"maxContains":1})", {"[1,2]", "\"s\""}, {"[2]", "[1,1]"}},
     {R"({"uniqueItems":true,"maxItems":1,"type":"array"})", {"[{}]", "[]"}, {"[1,2]"}},
     {R"({"uniqueItems":true,"enum":[[1,1],[1,2],[[1],[1]],"s"]})", {"[1,2]", "\"s\""}, {"[1,1]", "[[1],[1]]"}},
     {R"({"uniqueItems":true,"type":"string"})", {"\"s\""}, {"[]"}},
@@ -137,7 +149,13 @@ const Refusal kRefusals[] = {
     {R"({"uniqueItems":1})", Code::format, "uniqueItems"},
     {R"({"not":{"uniqueItems":true}})", Code::unsupported, "uniqueItems is not supported where it must not hold"},
     {R"({"not":{"unevaluatedProperties":false}})", Code::unsupported, "unevaluatedProperties is not supported where it must not hold"},
-    {R"({"items":{"contains":{}}})", Code::unsupported, "items.contains: contains is not supported"},
+    {R"({"items":{"contains":{},"prefixItems":[{}]}})", Code::unsupported, "items.contains: contains is not supported beside"},
+    {R"({"contains":{},"allOf":[{"contains":{"type":"null"}}]})", Code::unsupported, "contains is not supported beside"},
+    {R"({"contains":{},"uniqueItems":true,"items":{"enum":[1,2]}})", Code::unsupported, "contains is not supported beside"},
+    {R"({"contains":{"additionalProperties":false},"maxContains":1})", Code::unsupported, "additionalProperties is not supported where it must not hold"},
+    {R"({"not":{"contains":{}}})", Code::unsupported, "contains is not supported where it must not hold"},
+    {R"({"contains":3})", Code::format, "contains"},
+    {R"({"contains":{},"minContains":-1})", Code::format, "minContains"},
     {R"x({"pattern":"(?=a)"})x", Code::unsupported, "pattern: the pattern at byte 3: look-ahead"},
     {R"({"pattern":"a{2,1}"})", Code::format, "minimum is larger"},
     {R"({"$ref":"other.json"})", Code::unsupported, "$ref: \"other.json\" is another text"},
@@ -174,7 +192,9 @@ TEST(ConstraintSchema, LenientDropsAndRemarks) {
 TEST(ConstraintSchema, NothingCanMatch) {
   for (const char* schema : {"false", R"({"allOf":[{"type":"string"},{"type":"null"}]})", R"({"type":"integer","minimum":3,"maximum":2})",
                              R"({"type":"object","properties":{"a":{"$ref":"#"}},"required":["a"]})",
-                             R"({"type":"array","uniqueItems":true,"items":{"enum":[1,1.0,2]},"minItems":3})", R"({"type":"object","required":["a"],"unevaluatedProperties":false})"}) {
+                             R"({"type":"array","uniqueItems":true,"items":{"enum":[1,1.0,2]},"minItems":3})",
+                             R"({"type":"array","contains":{},"maxItems":2,"minContains":3})", R"({"type":"array","items":{"type":"null"},"contains":{"const":1}})",
+                             R"({"type":"array","items":{"const":1},"contains":{"const":1},"minItems":3,"maxContains":2})", R"({"type":"object","required":["a"],"unevaluatedProperties":false})"}) {
     auto grammar = compile_json_schema(schema);
     ASSERT_TRUE(grammar.ok()) << schema << grammar.status().message;
     const auto made = Constraint::make(std::move(grammar->grammar), byte_vocabulary());
