@@ -56,6 +56,10 @@ missing_test_packages() {
   command -v mcs >/dev/null || echo mono-mcs
   command -v mono >/dev/null || echo mono-runtime
   [ -e /usr/lib/mono/4.5/System.Core.dll ] || echo libmono-system-core4.0-cil
+  command -v love >/dev/null || echo love
+  command -v xvfb-run >/dev/null || echo xvfb
+  command -v xauth >/dev/null || echo xauth
+  compgen -G '/usr/lib/*/dri/swrast_dri.so' >/dev/null || echo libgl1-mesa-dri
   command -v pkg-config >/dev/null || echo pkg-config
   command -v abidiff >/dev/null || echo abigail-tools
   [ -e /usr/share/i18n/locales/de_DE ] || echo locales

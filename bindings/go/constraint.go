@@ -23,7 +23,8 @@ type ConstraintOptions struct {
 	// Choices allow one of some texts, at most 65536, none of them empty.
 	Choices []string
 	// Message allows messages with calls of tools as the model's format writes them, or with content by a schema; reasoning before is
-	// free. It is JSON: tools, tool_choice, parallel_tool_calls and response_format, all as OpenAI's protocol has them.
+	// free, or closed behind N tokens by "reasoning": {"max_tokens": N}. It is JSON: that, and tools, tool_choice, parallel_tool_calls
+	// and response_format, all as OpenAI's protocol has them.
 	Message string
 	// Prompt belongs to Message: the prompt, or its last tokens, which say whether reasoning is open.
 	Prompt []int32

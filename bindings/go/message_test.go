@@ -196,6 +196,10 @@ func TestMessagesUnderAConstraint(t *testing.T) {
 	}
 	_, err := engine.NewConstraint(ConstraintOptions{Message: `{"tools": [{"name": "a"}], "tool_choice": "required"}`})
 	wantStatus(t, err, StatusUnsupported)
+	_, err = engine.NewConstraint(ConstraintOptions{Message: `{"reasoning": {"max_tokens": 5}}`})
+	if wantStatus(t, err, StatusUnsupported); !strings.Contains(err.Error(), "has no reasoning") {
+		t.Error(err)
+	}
 	_, err = engine.NewConstraint(ConstraintOptions{AnyJSON: true, Prompt: []int32{1}})
 	if wantStatus(t, err, StatusInvalidArgument); !strings.Contains(err.Error(), "Prompt") {
 		t.Error(err)

@@ -239,6 +239,7 @@ std::optional<Refusal> compile(const GenerateBody& body, const std::vector<int32
   refusal.param = "tools";
   for (const char* field : {"response_format", "tool_choice"})
     if (refusal.message.find(field) != std::string::npos) refusal.param = field;
+  if (refusal.message.find("message.reasoning") != std::string::npos) refusal.param = "thinking_budget_tokens";
   return refusal;
 }
 

@@ -77,6 +77,15 @@ bool read_response_format(FieldReader& fields, Json& format) {
   return type != "text";
 }
 
+// Tokens of reasoning, named as llama.cpp's server does. -1: no limit, as where it is missing.
+int64_t read_budget(FieldReader& fields, const Model& model) {
+  int64_t budget = -1;
+  fields.integer("thinking_budget_tokens", -1, 1 << 24, budget);
+  if (budget >= 0 && !model.has_reasoning)
+    fields.refuse("thinking_budget_tokens", "is not supported: the chat format '" + model.chat_format + "' of the model has no reasoning", "unsupported");
+  return budget;
+}
+
 }  // namespace
 
 void read_tools(FieldReader& fields, const Model& model, Json& conversation, GenerateBody& body) {
@@ -85,17 +94,19 @@ void read_tools(FieldReader& fields, const Model& model, Json& conversation, Gen
   const bool has_tools = read_list(fields, model, tools, is_strict);
   const bool chooses = read_choice(fields, has_tools, choice), formats = read_response_format(fields, format);
   fields.truth("parallel_tool_calls", parallel);
+  const int64_t budget = read_budget(fields, model);
   if (has_tools) {
     conversation["tools"] = tools;
     body.tools = json_text(tools);
   }
-  if (!chooses && !formats && !(has_tools && (is_strict || !parallel))) return;
+  if (!chooses && !formats && budget < 0 && !(has_tools && (is_strict || !parallel))) return;
   if (has_tools) {
     demand["tools"] = tools;
     demand["parallel_tool_calls"] = parallel;
     if (!choice.is_null()) demand["tool_choice"] = choice;
   }
   if (formats) demand["response_format"] = format;
+  if (budget >= 0) demand["reasoning"]["max_tokens"] = budget;
   body.demand = json_text(demand);
 }
 

@@ -6,7 +6,7 @@
 
 namespace inlay::server {
 
-// Reads `tools`, `tool_choice`, `parallel_tool_calls` and `response_format`. The conversation gets the tools.
+// Reads `tools`, `tool_choice`, `parallel_tool_calls`, `response_format` and `thinking_budget_tokens`. The conversation gets the tools.
 void read_tools(FieldReader& fields, const Model& model, Json& conversation, GenerateBody& body);
 
 }  // namespace inlay::server

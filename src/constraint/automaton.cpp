@@ -5,6 +5,8 @@
 namespace inlay::constraint {
 
 Automaton::Automaton(Grammar grammar, const AutomatonLimits& limits) : grammar_(std::move(grammar)), limits_(limits) {
+  if (grammar_.limit && !grammar_.rules[grammar_.limit->rule].productions.empty())
+    limited_dot_ = grammar_.rules[grammar_.limit->rule].productions[0] + 1;
   regexes().set_base();
   regexes().set_limit(limits_.bytes);
   reset();
@@ -57,6 +59,7 @@ ConfigId Automaton::of_items(std::vector<Item> items, bool complete) {
     config.n_items = static_cast<uint32_t>(items.size());
     config.classes = regexes().classes_of(kNothing);
     for (const Item& item : items) {
+      config.limited = config.limited || is_limited(item);
       if (item.is_tokens())
         config.has_tokens = true;
       else
@@ -69,6 +72,20 @@ ConfigId Automaton::of_items(std::vector<Item> items, bool complete) {
     configs_.push_back(config);
     return static_cast<uint32_t>(configs_.size() - 1);
   });
+}
+
+// What follows the text is among the items already, where the text may end.
+ConfigId Automaton::closing(ConfigId config) {
+  std::vector<Item> kept;
+  const std::vector<Item> all(items(config).begin(), items(config).end());
+  for (Item item : all) {
+    if (is_limited(item)) {
+      item.regex = regexes().both({item.regex, grammar_.limit->tail});
+      if (regexes().first(item.regex).empty() || regexes().is_nothing(item.regex)) continue;
+    }
+    kept.push_back(item);
+  }
+  return of_items(std::move(kept), is_complete(config));
 }
 
 uint32_t Automaton::stack_of(std::vector<Return>& back) {

@@ -54,6 +54,10 @@ class Automaton {
     return {items_.data() + configs_[config].items, configs_[config].n_items};
   }
   ConfigId of_items(std::vector<Item> items, bool complete);
+  // Inside of the text that Grammar::limit limits; how many tokens it may have; and what may follow when it had them.
+  bool is_limited(ConfigId config) const { return configs_[config].limited; }
+  uint32_t max_limited() const { return grammar_.limit ? grammar_.limit->max_tokens : kUnbounded; }
+  ConfigId closing(ConfigId config);
   // The bytes that may lead on, where they are few.
   const ByteClasses::Few& few(ConfigId config) { return regexes().classes().few(configs_[config].classes); }
 
@@ -75,6 +79,7 @@ class Automaton {
     uint32_t classes = 0;
     bool complete = false;  // the text may end here
     bool has_tokens = false;
+    bool limited = false;
   };
   struct Return {
     uint32_t dot, stack;
@@ -111,6 +116,7 @@ class Automaton {
   }
   std::span<const Return> returns(uint32_t stack) const { return {returns_.data() + stacks_[stack].begin, stacks_[stack].size}; }
 
+  bool is_limited(const Item& item) const { return !item.is_tokens() && item.dot == limited_dot_; }
   ConfigId make_step(ConfigId config, uint8_t byte);
   void add_task(uint32_t dot, uint32_t stack, bool fresh);
   void advance(const Task& task);
@@ -125,11 +131,14 @@ class Automaton {
   const std::vector<uint32_t>& productions(uint32_t rule);
   void make_productions(Instance& instance);
   void make_list(Instance& instance, const ListRule& list);
+  void make_once(Instance& instance, const ListRule& list);
+  void make_counted(Instance& instance, const ListRule& list);
   void make_object(Instance& instance, const ObjectRule& object);
   void produce(Instance& instance, std::initializer_list<Symbol> production);
 
   Grammar grammar_;
   AutomatonLimits limits_;
+  uint32_t limited_dot_ = kAcceptDot;  // behind the text that is limited
   std::vector<Symbol> symbols_;  // of instances' productions
   std::vector<Instance> instances_;
   std::vector<Config> configs_;

@@ -31,7 +31,7 @@ size_t Constraint::memory() const {
 }
 
 ConstraintState::ConstraintState(std::shared_ptr<const Constraint> constraint) : constraint_(std::move(constraint)) {
-  places_.push_back({kDead, 0, -1, false, false});
+  places_.push_back({kDead, 0, -1, kUnbounded, false, false});
   (void)with_automaton([&](Automaton& automaton) { places_[0].is_complete = automaton.is_complete(places_[0].config); });
 }
 
@@ -66,6 +66,8 @@ Status ConstraintState::with_automaton(Work&& work) {
 // The configurations of all places, in a new automaton.
 bool ConstraintState::read_again(Automaton& automaton) {
   ConfigId config = automaton.start();
+  places_[0].left = automaton.max_limited();
+  if (places_[0].left == 0 && automaton.is_limited(config)) config = automaton.closing(config);
   places_[0].config = config;
   for (size_t i = 1; i < places_.size(); ++i) {
     Place& place = places_[i];
@@ -76,6 +78,7 @@ bool ConstraintState::read_again(Automaton& automaton) {
       for (uint32_t at = places_[i - 1].n_bytes; at < place.n_bytes && config != kDead; ++at)
         config = automaton.step(config, static_cast<uint8_t>(text_[at]));
     }
+    config = counted(automaton, places_[i - 1], place.token >= 0, config, place.left);
     if (!automaton.is_within_limits()) return false;
     place.config = config;
   }
@@ -94,14 +97,25 @@ ConfigId ConstraintState::after_token(Automaton& automaton, ConfigId config, int
   return automaton.merge(by_bytes, automaton.step_token(config, token, kind == PieceKind::end || kind == PieceKind::unused));
 }
 
+// A token counts if the text was there before it and goes on behind it. Bytes are of unknown tokens, and count as none.
+ConfigId ConstraintState::counted(Automaton& automaton, const Place& before, bool is_token, ConfigId config, uint32_t& left) {
+  left = before.left;
+  if (!automaton.is_limited(config)) return config;
+  if (automaton.is_limited(before.config)) {
+    if (!is_token || left == 0 || left == kUnbounded) return config;
+    --left;
+  }
+  return left == 0 ? automaton.closing(config) : config;
+}
+
 Status ConstraintState::accept_token(int32_t token) {
   const TokenTrie& tokens = constraint_->tokens();
   if (token < 0 || token >= tokens.n_tokens())
     return error(Code::invalid_argument, "token %d is not in the vocabulary of %d tokens", token, tokens.n_tokens());
   const bool ends = tokens.kind(token) == PieceKind::end && is_complete();
-  Place next{kDead, 0, token, true, false};
+  Place next{kDead, 0, token, kUnbounded, true, false};
   INLAY_TRY(with_automaton([&](Automaton& automaton) {
-    next.config = after_token(automaton, places_.back().config, token);
+    next.config = counted(automaton, places_.back(), true, after_token(automaton, places_.back().config, token), next.left);
     next.is_dead = next.config == kDead;
     next.is_complete = automaton.is_complete(next.config);
   }));
@@ -116,16 +130,16 @@ Status ConstraintState::accept_token(int32_t token) {
 }
 
 Status ConstraintState::accept_bytes(std::string_view bytes) {
-  Place next{kDead, 0, -1, true, false};
+  Place next{kDead, 0, -1, kUnbounded, true, false};
   INLAY_TRY(with_automaton([&](Automaton& automaton) {
     ConfigId config = places_.back().config;
     for (size_t i = 0; i < bytes.size() && config != kDead; ++i) {
       automaton.allow_steps();
       config = automaton.step(config, static_cast<uint8_t>(bytes[i]));
     }
-    next.config = config;
-    next.is_dead = config == kDead;
-    next.is_complete = automaton.is_complete(config);
+    next.config = counted(automaton, places_.back(), false, config, next.left);
+    next.is_dead = next.config == kDead;
+    next.is_complete = automaton.is_complete(next.config);
   }));
   text_ += bytes;
   next.n_bytes = static_cast<uint32_t>(text_.size());

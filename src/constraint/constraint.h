@@ -87,6 +87,7 @@ class ConstraintState {
     ConfigId config;
     uint32_t n_bytes;  // of text_
     int32_t token;     // -1: bytes
+    uint32_t left;     // tokens of the text that is limited
     bool is_dead, is_complete;
   };
   // Runs work(automaton) under the lock; where a limit is passed, once more with a new automaton.
@@ -94,6 +95,8 @@ class ConstraintState {
   Status with_automaton(Work&& work);
   bool read_again(Automaton& automaton);
   ConfigId after_token(Automaton& automaton, ConfigId config, int32_t token) const;
+  // Where a call led that began at `before`, and ended the text that is limited if that has no tokens left.
+  static ConfigId counted(Automaton& automaton, const Place& before, bool is_token, ConfigId config, uint32_t& left);
 
   std::shared_ptr<const Constraint> constraint_;
   uint64_t generation_ = 0;

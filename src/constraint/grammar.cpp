@@ -31,6 +31,16 @@ void Grammar::make_object(uint32_t rule, ObjectRule object) {
   objects.push_back(std::move(object));
 }
 
+bool ListRule::may_begin(uint32_t n, uint32_t n_counted) const {
+  if (n > max || n_counted > max_counted) return false;
+  const uint64_t room = max == kUnbounded ? UINT64_MAX : max - n;
+  uint64_t most = counted.kind == SymbolKind::end ? 0 : room;  // further ones that count
+  if (max_counted != kUnbounded) most = std::min<uint64_t>(most, max_counted - n_counted);
+  const uint64_t missing = n < min ? min - n : 0, missing_counted = n_counted < min_counted ? min_counted - n_counted : 0;
+  const uint64_t least = rest.kind == SymbolKind::end ? std::max(missing, missing_counted) : missing_counted;
+  return least <= most && missing <= room;
+}
+
 bool Grammar::is_nullable(const Symbol& symbol) const {
   if (symbol.kind == SymbolKind::terminal) return regexes.nullable(symbol.id);
   return symbol.kind == SymbolKind::rule && rules[symbol.id].nullable;
@@ -66,6 +76,7 @@ static void for_each_symbol(const Grammar& grammar, const Rule& rule, Each&& eac
     const ListRule& list = grammar.lists[rule.detail];
     for (const Symbol& symbol : list.prefix) each(symbol);
     if (list.rest.kind != SymbolKind::end) each(list.rest);
+    if (list.counted.kind != SymbolKind::end) each(list.counted);
   } else if (rule.kind == RuleKind::object) {
     const ObjectRule& object = grammar.objects[rule.detail];
     for (const Member& member : object.members) each(member.value);
@@ -113,7 +124,14 @@ bool Grammar::is_productive(const Rule& rule) {
   if (rule.kind == RuleKind::list) {
     const ListRule& list = lists[rule.detail];
     if (list.min > list.max) return false;
+    if (!list.once.empty()) return list.min <= list.once.size();
     const bool rest = list.rest.kind != SymbolKind::end && is_productive(list.rest);
+    if (list.counts()) {
+      ListRule possible{.min = list.min, .max = list.max, .min_counted = list.min_counted, .max_counted = list.max_counted};
+      if (rest) possible.rest = list.rest;
+      if (list.counted.kind != SymbolKind::end && is_productive(list.counted)) possible.counted = list.counted;
+      return possible.may_begin(0, 0);
+    }
     for (size_t i = 0; i < list.min && i < list.prefix.size(); ++i)
       if (!is_productive(list.prefix[i])) return false;
     return rest || list.min <= list.prefix.size();
@@ -148,13 +166,14 @@ void Grammar::drop_unproductive() {
     });
   for (ListRule& list : lists) {
     if (list.rest.kind != SymbolKind::end && !is_productive(list.rest)) list.rest = {};
+    if (list.counted.kind != SymbolKind::end && !is_productive(list.counted)) list.counted = {};
     size_t n = 0;
     while (n < list.prefix.size() && is_productive(list.prefix[n])) ++n;
     if (n < list.prefix.size()) {
       list.prefix.resize(n);
       list.rest = {};
     }
-    if (list.rest.kind == SymbolKind::end) list.max = std::min(list.max, static_cast<uint32_t>(list.prefix.size()));
+    if (list.rest.kind == SymbolKind::end && list.once.empty() && !list.counts()) list.max = std::min(list.max, static_cast<uint32_t>(list.prefix.size()));
   }
   for (ObjectRule& object : objects) {
     const auto impossible = [&](const Member& member) {
@@ -233,7 +252,7 @@ size_t Grammar::memory() const {
   size_t out = regexes.memory() + symbols.size() * sizeof(Symbol) + rules.size() * sizeof(Rule) + lists.size() * sizeof(ListRule) +
                objects.size() * sizeof(ObjectRule) + token_sets.size() * sizeof(TokenSet);
   for (const Rule& rule : rules) out += rule.productions.size() * 4 + rule.name.size();
-  for (const ListRule& list : lists) out += list.prefix.size() * sizeof(Symbol);
+  for (const ListRule& list : lists) out += list.prefix.size() * sizeof(Symbol) + list.once.size() * sizeof(RegexId);
   for (const ObjectRule& object : objects) out += (object.members.size() + object.others.size()) * sizeof(Member);
   for (const TokenSet& set : token_sets) out += set.ids.size() * 4;
   return out;

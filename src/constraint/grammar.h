@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,17 @@ struct ListRule {
   std::vector<Symbol> prefix;  // of the first elements
   Symbol rest;                 // of all others; SymbolKind::end: there are none
   uint32_t min = 0, max = kUnbounded;
+  // In place of prefix and rest, where there are any: each element is one of these, and no two are the same. At most kMaxOnce.
+  std::vector<RegexId> once;
+  // Elements that count, of which there are min_counted to max_counted; there is no prefix then. SymbolKind::end: none does.
+  Symbol counted;
+  uint32_t min_counted = 0, max_counted = kUnbounded;
+
+  bool counts() const { return counted.kind != SymbolKind::end || min_counted > 0; }
+  // Whether so many elements, of which so many count, may be the begin of a list: what may follow is `rest` and `counted` where they are there.
+  bool may_begin(uint32_t n, uint32_t n_counted) const;
 };
+inline constexpr size_t kMaxOnce = 32;
 
 struct Member {
   RegexId key = kNothing;  // with what separates it from the value
@@ -71,6 +82,13 @@ struct TokenSet {
   bool has(int32_t id) const;
 };
 
+// A rule that begins with a text of at most so many tokens. Behind them the text goes on by `tail` alone.
+struct TokenLimit {
+  uint32_t rule = 0;  // of one production
+  uint32_t max_tokens = 0;
+  RegexId tail = kEmptyText;
+};
+
 class Grammar {
  public:
   RegexStore regexes;
@@ -79,6 +97,7 @@ class Grammar {
   std::vector<ListRule> lists;
   std::vector<ObjectRule> objects;
   std::vector<TokenSet> token_sets;
+  std::optional<TokenLimit> limit;
   uint32_t start = 0;
   // The expressions of one character of a JSON string, first that of Spelling::json: by them masks find what slices know in advance.
   std::vector<RegexId> string_characters;

@@ -1,5 +1,6 @@
 // The rules of the positions in lists and objects, made when the automaton comes to them.
 #include <algorithm>
+#include <bit>
 
 #include "src/constraint/automaton.h"
 
@@ -56,6 +57,8 @@ void Automaton::make_productions(Instance& made) {
 }
 
 void Automaton::make_list(Instance& made, const ListRule& list) {
+  if (!list.once.empty()) return make_once(made, list);
+  if (list.counts()) return make_counted(made, list);
   const bool is_first = made.position == Position::first;
   const uint32_t n = made.count;
   const Symbol open = terminal(is_first ? list.open : kEmptyText);
@@ -69,6 +72,36 @@ void Automaton::make_list(Instance& made, const ListRule& list) {
   const uint32_t next = list.max == kUnbounded ? std::min(n + 1, last) : n + 1;
   produce(made, {open, terminal(is_first ? kEmptyText : list.separator), element,
                  call(instance(made.rule, Position::rest, 0, next))});
+}
+
+// The index is the number of elements that count. Both numbers grow no further than what they are compared with.
+void Automaton::make_counted(Instance& made, const ListRule& list) {
+  const bool is_first = made.position == Position::first;
+  const uint32_t n = made.count, n_counted = made.index;
+  const Symbol open = terminal(is_first ? list.open : kEmptyText);
+  if (n >= list.min && n_counted >= list.min_counted) produce(made, {open, terminal(list.close)});
+  const auto add = [&](const Symbol& element, uint32_t more) {
+    if (element.kind == SymbolKind::end || !list.may_begin(n + 1, n_counted + more)) return;
+    const uint32_t next = list.max == kUnbounded ? std::min(n + 1, list.min) : n + 1;
+    const uint32_t next_counted = list.max_counted == kUnbounded ? std::min(n_counted + more, list.min_counted) : n_counted + more;
+    produce(made, {open, terminal(is_first ? kEmptyText : list.separator), element, call(instance(made.rule, Position::rest, next_counted, next))});
+  };
+  add(list.counted, 1);
+  add(list.rest, 0);
+}
+
+// The index is the set of elements that were written.
+void Automaton::make_once(Instance& made, const ListRule& list) {
+  const bool is_first = made.position == Position::first;
+  const uint32_t written = made.index;
+  const auto n = static_cast<uint32_t>(std::popcount(written));
+  const Symbol open = terminal(is_first ? list.open : kEmptyText);
+  if (n >= list.min) produce(made, {open, terminal(list.close)});
+  if (n >= list.max) return;
+  for (uint32_t i = 0; i < list.once.size(); ++i)
+    if ((written >> i & 1) == 0)
+      produce(made, {open, terminal(is_first ? kEmptyText : list.separator), terminal(list.once[i]),
+                     call(instance(made.rule, Position::rest, written | uint32_t{1} << i, 0))});
 }
 
 void Automaton::make_object(Instance& made, const ObjectRule& object) {

@@ -46,11 +46,14 @@ RegexId JsonLanguage::truth_word(bool value) {
   return store_.literal(value ? "true" : "false");
 }
 
-RegexId JsonLanguage::quoted(RegexId characters) { return store_.concat({store_.byte('"'), allowed(characters), store_.byte('"')}); }
+// The letters that are excluded may end with the quote.
+RegexId JsonLanguage::quoted(RegexId characters) { return store_.concat(store_.byte('"'), allowed(store_.concat(characters, store_.byte('"')))); }
 
 RegexId JsonLanguage::allowed(RegexId text) {
   if (style_.excluded.empty()) return text;
-  return store_.both({text, store_.complement(store_.concat({kAnyText, store_.literal(style_.excluded), kAnyText}))});
+  std::vector<RegexId> parts{text};
+  for (const std::string& letters : style_.excluded) parts.push_back(store_.complement(store_.concat({kAnyText, store_.literal(letters), kAnyText})));
+  return store_.both(std::move(parts));
 }
 
 RegexId JsonLanguage::key(RegexId characters) { return key_with_quote(store_.concat(characters, store_.byte('"'))); }

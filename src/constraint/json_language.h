@@ -20,7 +20,7 @@ struct JsonStyle {
   Whitespace whitespace = Whitespace::flexible;
   bool escapes = false;  // strings that are values may have any escape; keys have one spelling in any case
   bool python = false;   // True, False and None in place of true, false and null
-  std::string excluded = {};  // no string but a constant has these letters, if there are any
+  std::vector<std::string> excluded = {};  // no string but a constant has any of these letters
 };
 
 class JsonLanguage {

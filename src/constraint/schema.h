@@ -53,16 +53,21 @@ struct Schema {
   std::vector<SchemaId> prefix;
   std::optional<SchemaId> items;
   uint32_t min_items = 0, max_items = kUnbounded;
+  std::optional<JsonValue> unique;  // "uniqueItems": true
+  std::optional<JsonValue> contains;
+  uint32_t min_contains = 1, max_contains = kUnbounded;
   // Objects
   std::vector<PropertySchema> properties;
   std::vector<PatternSchema> patterns;
   std::optional<SchemaId> additional, names;
+  std::optional<JsonValue> unevaluated;
   std::vector<std::string> required;
   uint32_t min_properties = 0, max_properties = kUnbounded;
   // Others that hold as well
   std::vector<SchemaId> all;
   std::vector<SchemaGroup> groups;
   std::vector<SchemaId> none;  // that must not hold
+  std::vector<SchemaId> asides;  // that may hold or not: "if" alone, which says what is evaluated
 
   // Which of those stand before "properties" in the text: their members are written first.
   size_t n_all_before = 0, n_groups_before = 0;
@@ -80,6 +85,7 @@ class SchemaSet {
   Result<const Schema*> get(SchemaId id);
   SchemaId anything();
   SchemaId nothing();
+  SchemaId not_of(SchemaId id);
   std::vector<std::string>& remarks() { return remarks_; }
   bool is_lenient() const { return options_.lenient; }
 
@@ -87,6 +93,12 @@ class SchemaSet {
   // Whether the value is one of the schema; base: without all, groups and none.
   Result<bool> holds(const JsonValue& value, SchemaId id, uint32_t depth = 0);
   Result<bool> base_holds(const JsonValue& value, const Schema& schema, uint32_t depth = 0);
+  // All values of a schema, where they are few; more of them than it has, perhaps.
+  Result<std::optional<std::vector<JsonValue>>> few_values(SchemaId id, uint32_t depth = 0);
+  // A schema that says what unevaluatedProperties does, if that demands anything.
+  Result<std::optional<SchemaId>> unevaluated_of(SchemaId id);
+  // An error, or a remark where that is wanted.
+  Status unsupported(std::string_view key, const JsonValue& value, const char* why);
 
  private:
   struct Entry {
@@ -105,7 +117,12 @@ class SchemaSet {
   Status read_dependencies(const JsonValue& value, Schema& out);
   Result<SchemaId> target(const JsonValue& reference);
   std::optional<JsonValue> find_anchor(std::string_view name) const;
-  Status unsupported(std::string_view key, const JsonValue& value, const char* why);
+  struct Evaluated {
+    std::vector<std::string> names;
+    std::vector<RegexId> patterns;
+    bool all = false;
+  };
+  Status collect_evaluated(SchemaId root, Evaluated& always, Evaluated& sometimes);
 
   const JsonDocument& document_;
   JsonLanguage& language_;
@@ -115,6 +132,9 @@ class SchemaSet {
   std::deque<Entry> entries_;
   std::unordered_map<uint32_t, SchemaId> by_place_;
   std::optional<SchemaId> anything_, nothing_;
+  std::map<SchemaId, std::optional<SchemaId>> unevaluated_;
+  std::map<SchemaId, SchemaId> not_;
+  std::optional<JsonDocument> words_;  // null, false and true
   std::vector<std::string> remarks_;
 };
 

@@ -63,6 +63,8 @@ Status SchemaCompiler::expand(Demands& demands) {
     for (auto i = static_cast<uint32_t>(schema->n_groups_before); i < schema->groups.size(); ++i)
       parts.push_back({demand.schema, Demand::group, i});
     for (uint32_t i = 0; i < schema->none.size(); ++i) parts.push_back({demand.schema, Demand::none, i});
+    INLAY_ASSIGN(const std::optional<SchemaId> unevaluated, schemas_.unevaluated_of(demand.schema));
+    if (unevaluated) parts.push_back({*unevaluated, Demand::whole});
     left.insert(left.end(), parts.rbegin(), parts.rend());
   }
   demands = std::move(out);
@@ -121,7 +123,7 @@ bool SchemaCompiler::takes_everything(const Demands& demands, const Merged& merg
   return std::all_of(merged.bases.begin(), merged.bases.end(), [](const Schema* schema) {
     return !schema->values && schema->excluded.empty() && !schema->min && !schema->max && !schema->fraction_digits &&
            schema->min_length == 0 && schema->max_length == kUnbounded && schema->languages.empty() && schema->prefix.empty() &&
-           !schema->items && schema->min_items == 0 && schema->max_items == kUnbounded && schema->properties.empty() &&
+           !schema->items && !schema->unique && !schema->contains && schema->min_items == 0 && schema->max_items == kUnbounded && schema->properties.empty() &&
            schema->patterns.empty() && !schema->additional && !schema->names && schema->required.empty() &&
            schema->min_properties == 0 && schema->max_properties == kUnbounded;
   });

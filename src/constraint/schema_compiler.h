@@ -75,6 +75,8 @@ class SchemaCompiler {
   RegexId string_language(const Merged& merged);
   Result<RegexId> number_language_of(const Merged& merged);
   Status make_array(uint32_t rule, const Merged& merged);
+  Status make_contains(Demands& items, const Schema& schema, ListRule& list);
+  Status make_unique(const Merged& merged, const JsonValue& unique, size_t n_prefix, ListRule& list);
   Status make_object(uint32_t rule, Merged merged);
   Status add_other_members(const Merged& merged, const std::vector<std::string>& names, RegexId names_language, ObjectRule& object);
   Result<Symbol> member_value(const Merged& merged, std::string_view name);

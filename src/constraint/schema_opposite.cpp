@@ -72,6 +72,10 @@ Status SchemaCompiler::opposite(SchemaId id, std::vector<Schema>& out) {
     part.prefix.push_back(schemas_.add(std::move(other)));
   }
   if (schema.items) return not_supported(schema, "items");
+  if (schema.unique) return not_supported(schema, "uniqueItems");
+  if (schema.contains) return not_supported(schema, "contains");
+  INLAY_ASSIGN(const std::optional<SchemaId> unevaluated, schemas_.unevaluated_of(id));
+  if (unevaluated) return not_supported(schema, "unevaluatedProperties");
   if (schema.min_properties > 0) add(kObject).max_properties = schema.min_properties - 1;
   if (schema.max_properties != kUnbounded) add(kObject).min_properties = schema.max_properties + 1;
   for (const std::string& name : schema.required) add(kObject).properties.push_back({name, schemas_.nothing()});

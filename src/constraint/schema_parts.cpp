@@ -123,10 +123,52 @@ Result<RegexId> SchemaCompiler::number_language_of(const Merged& merged) {
   return store_.is_nothing(out) ? kNothing : out;
 }
 
+// Elements that differ, where each is one of a few values, the same ones at every place.
+Status SchemaCompiler::make_unique(const Merged& merged, const JsonValue& unique, size_t n_prefix, ListRule& list) {
+  std::vector<SchemaId> items;
+  std::optional<std::vector<JsonValue>> values;
+  for (const Schema* schema : merged.bases) {
+    if (!schema->items) continue;
+    items.push_back(*schema->items);
+    INLAY_ASSIGN(auto few, schemas_.few_values(*schema->items));
+    if (few && (!values || few->size() < values->size())) values = std::move(few);
+  }
+  std::vector<JsonValue> differing;
+  const size_t n = n_prefix > 0 || !values ? 0 : values->size();
+  for (size_t i = 0; i < n && differing.size() <= kMaxOnce; ++i) {
+    const JsonValue& value = (*values)[i];
+    bool is_one = std::none_of(differing.begin(), differing.end(), [&](const JsonValue& other) { return equal_values(value, other); });
+    for (size_t k = 0; is_one && k < items.size(); ++k) {
+      INLAY_ASSIGN(is_one, schemas_.holds(value, items[k]));
+    }
+    if (is_one) differing.push_back(value);
+  }
+  if (n_prefix > 0 || !values || differing.size() > kMaxOnce)
+    return schemas_.unsupported("uniqueItems", unique, "is supported where all items are of one schema of at most 32 values");
+  for (const JsonValue& value : differing) list.once.push_back(language_.constant(value));
+  return {};
+}
+
+// Elements that count are of both schemas. Where there may be too many of them, those that do not count are not of the other one.
+Status SchemaCompiler::make_contains(Demands& items, const Schema& schema, ListRule& list) {
+  const SchemaId counted = schemas_.id_of(*schema.contains);
+  Demands both = items;
+  both.push_back({counted, Demand::whole});
+  INLAY_ASSIGN(list.counted, symbol_of(std::move(both)));
+  list.min_counted = schema.min_contains;
+  list.max_counted = schema.max_contains;
+  if (schema.max_contains != kUnbounded) items.push_back({schemas_.not_of(counted), Demand::whole});
+  return {};
+}
+
 Status SchemaCompiler::make_array(uint32_t rule, const Merged& merged) {
   ListRule list = language_.array();
   size_t n_prefix = 0;
+  std::optional<JsonValue> unique;
+  std::vector<const Schema*> contains;
   for (const Schema* schema : merged.bases) {
+    if (schema->unique) unique = schema->unique;
+    if (schema->contains && (schema->min_contains > 0 || schema->max_contains != kUnbounded)) contains.push_back(schema);
     list.min = std::max(list.min, schema->min_items);
     list.max = std::min(list.max, schema->max_items);
     n_prefix = std::max(n_prefix, schema->prefix.size());
@@ -134,6 +176,12 @@ Status SchemaCompiler::make_array(uint32_t rule, const Merged& merged) {
       if (value.is_array()) return error(Code::unsupported, "%s: arrays that are not allowed are not supported", value.where().c_str());
   }
   n_prefix = std::min<size_t>(n_prefix, list.max);
+  if (unique && list.max > 1) INLAY_TRY(make_unique(merged, *unique, n_prefix, list));
+  if (contains.size() > 1 || (!contains.empty() && (n_prefix > 0 || !list.once.empty()))) {
+    INLAY_TRY(schemas_.unsupported("contains", *contains[0]->contains, "is not supported beside another one, prefixItems or uniqueItems"));
+    contains.clear();
+  }
+  if (!list.once.empty()) return grammar_.make_list(rule, std::move(list)), Status{};
   for (size_t i = 0; i <= n_prefix; ++i) {
     Demands demands;
     for (const Schema* schema : merged.bases) {
@@ -143,6 +191,7 @@ Status SchemaCompiler::make_array(uint32_t rule, const Merged& merged) {
         demands.push_back({*schema->items, Demand::whole});
     }
     if (demands.empty()) demands.push_back({schemas_.anything(), Demand::whole});
+    if (!contains.empty()) INLAY_TRY(make_contains(demands, *contains[0], list));
     INLAY_ASSIGN(const Symbol symbol, symbol_of(std::move(demands)));
     if (i < n_prefix)
       list.prefix.push_back(symbol);

@@ -65,6 +65,13 @@ SchemaId SchemaSet::nothing() {
   return *nothing_;
 }
 
+SchemaId SchemaSet::not_of(SchemaId id) {
+  if (const auto known = not_.find(id); known != not_.end()) return known->second;
+  Schema schema;
+  schema.none.push_back(id);
+  return not_[id] = add(std::move(schema));
+}
+
 Result<const Schema*> SchemaSet::get(SchemaId id) {
   if (!entries_[id].schema) {
     INLAY_ASSIGN(Schema schema, read(*entries_[id].value));
@@ -75,7 +82,8 @@ Result<const Schema*> SchemaSet::get(SchemaId id) {
 
 Status SchemaSet::unsupported(std::string_view key, const JsonValue& value, const char* why) {
   if (!options_.lenient) return error(Code::unsupported, "%s: %.*s %s", value.where().c_str(), static_cast<int>(key.size()), key.data(), why);
-  remarks_.push_back(value.where() + ": " + std::string(key) + " " + why + "; it was dropped");
+  std::string remark = value.where() + ": " + std::string(key) + " " + why + "; it was dropped";
+  if (std::find(remarks_.begin(), remarks_.end(), remark) == remarks_.end()) remarks_.push_back(std::move(remark));
   return {};
 }
 
@@ -222,9 +230,15 @@ Status SchemaSet::read_array_keyword(std::string_view key, const JsonValue& valu
     if (const auto items = whole.find("items"); items && items->is_array()) out.items = id_of(value);
   } else if (key == "uniqueItems") {
     INLAY_ASSIGN(const bool unique, value.as_bool());
-    const auto most = whole.find("maxItems");
-    if (unique && !(most && most->number_text() == "1")) return unsupported(key, value, "is not supported");
-  } else if (key == "contains" || key == "unevaluatedItems") {
+    if (unique) out.unique = value;
+  } else if (key == "contains") {
+    if (value.type() != JsonType::boolean && !value.is_object()) return value.expected("a schema: an object, true or false");
+    out.contains = value;
+  } else if (key == "minContains") {
+    INLAY_ASSIGN(out.min_contains, count_of(value));
+  } else if (key == "maxContains") {
+    INLAY_ASSIGN(out.max_contains, count_of(value));
+  } else if (key == "unevaluatedItems") {
     return unsupported(key, value, "is not supported");
   }
   return {};
@@ -261,8 +275,9 @@ Status SchemaSet::read_object_keyword(std::string_view key, const JsonValue& val
     }
   } else if (is_one_of(key, {"dependencies", "dependentRequired", "dependentSchemas"})) {
     return read_dependencies(value, out);
-  } else if (key == "unevaluatedProperties" && !(value.type() == JsonType::boolean && *value.as_bool())) {
-    return unsupported(key, value, "is not supported");
+  } else if (key == "unevaluatedProperties") {
+    if (value.type() != JsonType::boolean && !value.is_object()) return value.expected("a schema: an object, true or false");
+    out.unevaluated = value;
   }
   return {};
 }
@@ -310,7 +325,7 @@ Status SchemaSet::read_logic_keyword(std::string_view key, const JsonValue& valu
     yes.all.push_back(id_of(value));
     no.none.push_back(id_of(value));
     const auto then = whole.find("then"), otherwise = whole.find("else");
-    if (!then && !otherwise) return {};
+    if (!then && !otherwise) return out.asides.push_back(id_of(value)), Status{};
     if (then) yes.all.push_back(id_of(*then));
     if (otherwise) no.all.push_back(id_of(*otherwise));
     out.groups.push_back({{add(std::move(yes)), add(std::move(no))}, false, value.where()});

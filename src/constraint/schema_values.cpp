@@ -19,6 +19,17 @@ bool is_multiple(const Decimal& number, uint32_t factor) {
   return rest == 0;
 }
 
+bool has_twice(const JsonValue& array, RegexStore& steps) {
+  std::vector<JsonValue> before;
+  for (const JsonValue element : array.elements()) {
+    steps.add_steps(before.size());
+    if (steps.is_full()) return false;
+    if (std::any_of(before.begin(), before.end(), [&](const JsonValue& other) { return equal_values(element, other); })) return true;
+    before.push_back(element);
+  }
+  return false;
+}
+
 }  // namespace
 
 TypeSet type_of(const JsonValue& value) {
@@ -93,6 +104,11 @@ Result<bool> SchemaSet::holds(const JsonValue& value, SchemaId id, uint32_t dept
     INLAY_ASSIGN(const bool one, holds(value, other, depth + 1));
     if (one) return false;
   }
+  INLAY_ASSIGN(const std::optional<SchemaId> unevaluated, unevaluated_of(id));
+  if (unevaluated) {
+    INLAY_ASSIGN(const bool one, holds(value, *unevaluated, depth + 1));
+    if (!one) return false;
+  }
   for (const SchemaGroup& group : schema.groups) {
     size_t n = 0;
     for (const SchemaId branch : group.branches) {
@@ -130,6 +146,14 @@ Result<bool> SchemaSet::base_holds(const JsonValue& value, const Schema& schema,
   }
   if (value.is_array()) {
     if (value.size() < schema.min_items || value.size() > schema.max_items) return false;
+    if (schema.unique && has_twice(value, store_)) return false;
+    uint32_t n_contained = 0;
+    for (const JsonValue element : value.elements()) {
+      if (!schema.contains) break;
+      INLAY_ASSIGN(const bool one, holds(element, id_of(*schema.contains), depth + 1));
+      n_contained += one;
+    }
+    if (schema.contains && (n_contained < schema.min_contains || n_contained > schema.max_contains)) return false;
     size_t i = 0;
     for (const JsonValue element : value.elements()) {
       const auto id = i < schema.prefix.size() ? std::optional(schema.prefix[i]) : schema.items;

@@ -41,7 +41,7 @@ JsonStyle style_of(JsonStyle style, const ChatFormat& format) {
   const ChatFormat::Calls& calls = format.calls;
   style.python = calls.written == Written::python;
   if (style.python) style.escapes = false;  // half of a pair would be a character of its own
-  if (calls.written == Written::tagged && !calls.value_end.is_token) style.excluded = calls.value_end.text;
+  if (calls.written == Written::tagged && !calls.value_end.is_token) style.excluded = {calls.value_end.text};
   return style;
 }
 

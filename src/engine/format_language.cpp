@@ -48,6 +48,18 @@ Symbols FormatLanguage::until(RegexId text, const Marker& marker) {
   return {terminal(store_.both({store_.concat(text, letters), store_.complement(earlier)}))};
 }
 
+// Behind the last token may come the rest of a character, and the marker: where it is letters, what of it is not there yet.
+Symbols FormatLanguage::until_limited(RegexId text, const Marker& marker, uint32_t max_tokens) {
+  constraint::ByteSet inner;
+  for (int byte = 0x80; byte < 0xc0; ++byte) inner.add(static_cast<unsigned char>(byte));
+  const uint32_t n_letters = marker.is_token ? 0 : static_cast<uint32_t>(marker.text.size());
+  const RegexId tail = store_.concat(store_.repeat(store_.bytes(inner), 0, 3), store_.repeat(store_.bytes(constraint::ByteSet::all()), 0, n_letters));
+  const uint32_t rule = grammar_.add_rule("reasoning");
+  grammar_.add_production(rule, until(text, marker));
+  grammar_.limit = constraint::TokenLimit{rule, max_tokens, tail};
+  return {constraint::call(rule)};
+}
+
 RegexId FormatLanguage::not_beginning(RegexId text, RegexId begin) {
   return store_.both({text, store_.complement(store_.concat({blanks_, begin, kAnyText}))});
 }

@@ -28,6 +28,8 @@ class FormatLanguage {
   constraint::RegexId without(constraint::RegexId text, const std::vector<std::string>& letters);
   // A text of `text` and then the marker, whose letters are nowhere before its end.
   Symbols until(constraint::RegexId text, const Marker& marker);
+  // The same as a rule, with at most so many tokens of text. Once for a grammar.
+  Symbols until_limited(constraint::RegexId text, const Marker& marker, uint32_t max_tokens);
   // Not beginning with `begin`, blanks aside.
   constraint::RegexId not_beginning(constraint::RegexId text, constraint::RegexId begin);
 

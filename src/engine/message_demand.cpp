@@ -8,6 +8,7 @@ namespace {
 
 constexpr JsonLimits kDemandLimits{.max_bytes = 16u << 20, .max_depth = 200};
 constexpr size_t kMaxTools = 1024;
+constexpr int64_t kMaxReasoning = int64_t{1} << 24;
 
 Status only_members(const JsonValue& object, std::initializer_list<std::string_view> known) {
   INLAY_ASSIGN(const JsonMembers members, object.as_object());
@@ -96,17 +97,30 @@ Status read_content(const JsonValue& root, MessageDemand& out) {
   return {};
 }
 
+Status read_reasoning(const JsonValue& root, MessageDemand& out) {
+  const auto reasoning = given(root, "reasoning");
+  if (!reasoning) return {};
+  INLAY_TRY(only_members(*reasoning, {"max_tokens"}));
+  const auto limit = given(*reasoning, "max_tokens");
+  if (!limit) return {};
+  const auto n = limit->as_i64();
+  if (!n.ok() || *n < 0 || *n > kMaxReasoning) return limit->expected("a whole number of tokens, 0 to 16777216");
+  out.max_reasoning = static_cast<uint32_t>(*n);
+  return {};
+}
+
 }  // namespace
 
 Result<MessageDemand> MessageDemand::read(std::string json) {
   INLAY_ASSIGN(const JsonDocument document, JsonDocument::parse(std::move(json), "message", kDemandLimits));
   const JsonValue root = document.root();
-  INLAY_TRY(only_members(root, {"tools", "tool_choice", "parallel_tool_calls", "response_format"}));
+  INLAY_TRY(only_members(root, {"tools", "tool_choice", "parallel_tool_calls", "response_format", "reasoning"}));
   MessageDemand out;
   if (const auto tools = given(root, "tools")) INLAY_TRY(read_tools(*tools, out));
   INLAY_TRY(read_choice(root, out));
   INLAY_ASSIGN(out.parallel, root.bool_or("parallel_tool_calls", true));
   INLAY_TRY(read_content(root, out));
+  INLAY_TRY(read_reasoning(root, out));
   return out;
 }
 

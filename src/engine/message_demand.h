@@ -24,8 +24,9 @@ struct MessageDemand {
   bool parallel = true;             // several calls in one message
   std::optional<JsonDocument> content_schema;  // of the content
   bool is_json = false;             // the content is a JSON object of any kind
+  std::optional<uint32_t> max_reasoning;  // tokens, then reasoning is closed
 
-  // JSON with "tools", "tool_choice", "parallel_tool_calls" and "response_format". Errors name the place.
+  // JSON with "tools", "tool_choice", "parallel_tool_calls", "response_format" and "reasoning". Errors name the place.
   static Result<MessageDemand> read(std::string json);
 };
 

@@ -22,12 +22,13 @@ using Written = ChatFormat::Written;
 class MessageWriter {
  public:
   MessageWriter(const ModelChatFormat& format, const MessageDemand& demand, const JsonStyle& style, bool lenient)
-      : format_(*format.vocabulary.format()), demand_(demand), style_(style), lenient_(lenient), store_(grammar_.regexes), parts_(format, grammar_),
-        calls_(format, demand, parts_, grammar_, style, lenient), language_(grammar_, style) {}
+      : format_(*format.vocabulary.format()), demand_(demand), style_(of_content(style)), lenient_(lenient), store_(grammar_.regexes), parts_(format, grammar_),
+        calls_(format, demand, parts_, grammar_, style, lenient), language_(grammar_, style_) {}
 
   Result<MessageGrammar> run(Open open) {
     if (open == Open::call) return error(Code::invalid_argument, "params.prompt begins a call of a tool, which a constraint cannot go on with");
     if (demand_.calls != Calls::never) INLAY_TRY(calls_.check());
+    INLAY_TRY(check_limit());
     INLAY_ASSIGN(const Symbol start, format_.channels.used() ? of_channels(open) : of_markers(open));
     grammar_.start = grammar_.add_rule("message");
     grammar_.add_production(grammar_.start, {start});
@@ -42,6 +43,13 @@ class MessageWriter {
   // In front of the content, where reasoning may have been.
   Symbols before_content() { return format_.reasoning_begin.empty() ? Symbols() : lines(); }
 
+  // No string of it has letters by which a call begins, or the content ends.
+  JsonStyle of_content(JsonStyle style) const {
+    style.excluded = format_.channels.used() ? channel_letters() : written_begins(nullptr);
+    if (!format_.content_end.empty() && !format_.content_end.is_token) style.excluded.push_back(format_.content_end.text);
+    return style;
+  }
+
   bool has_schema() const { return demand_.content_schema || demand_.is_json; }
   Result<Symbol> schema() {
     if (demand_.is_json) return language_.any_object();
@@ -49,6 +57,17 @@ class MessageWriter {
                                                                             {.style = style_, .lenient = lenient_}));
     std::move(added.remarks.begin(), added.remarks.end(), std::back_inserter(remarks_));
     return added.symbol;
+  }
+
+  Status check_limit() {
+    if (!demand_.max_reasoning || format_.has_reasoning()) return {};
+    const std::string why = "message.reasoning: the chat format '" + format_.name + "' has no reasoning that could be limited";
+    if (!lenient_) return error(Code::unsupported, "%s", why.c_str());
+    remarks_.push_back(why);
+    return {};
+  }
+  Symbols reasoning_until(RegexId text, const Marker& end) {
+    return demand_.max_reasoning ? parts_.until_limited(text, end, *demand_.max_reasoning) : parts_.until(text, end);
   }
 
   // ---- formats with markers
@@ -130,7 +149,7 @@ class MessageWriter {
   Result<Symbol> of_markers(Open open) {
     INLAY_ASSIGN(const Symbol rest, body());
     if (format_.reasoning_begin.empty() || open == Open::content) return rest;
-    const Symbols reasoning = joined({parts_.until(parts_.characters(), format_.reasoning_end), {rest}});
+    const Symbols reasoning = joined({reasoning_until(parts_.characters(), format_.reasoning_end), {rest}});
     if (open == Open::reasoning) return parts_.any_of({reasoning});
     return parts_.any_of({{rest}, joined({lines(), {parts_.mark(format_.reasoning_begin)}, reasoning})});
   }
@@ -154,15 +173,16 @@ class MessageWriter {
     const ChatFormat::Channels& channels = format_.channels;
     return {parts_.mark(channels.begin), parts_.literal(channels.role)};
   }
-  RegexId channel_text() {
+  std::vector<std::string> channel_letters() const {
     const ChatFormat::Channels& channels = format_.channels;
-    std::vector<std::string> letters;
+    std::vector<std::string> out;
     for (const Marker* marker : {&channels.begin, &channels.channel})
-      if (!marker->is_token) letters.push_back(marker->text);
+      if (!marker->is_token) out.push_back(marker->text);
     for (const Marker& marker : channels.end)
-      if (!marker.is_token) letters.push_back(marker.text);
-    return parts_.without(parts_.characters(), letters);
+      if (!marker.is_token) out.push_back(marker.text);
+    return out;
   }
+  RegexId channel_text() { return parts_.without(parts_.characters(), channel_letters()); }
 
   Result<Symbol> channel_content() {
     if (!has_schema()) return terminal(channel_text());
@@ -183,17 +203,16 @@ class MessageWriter {
     return parts_.any_of(out);
   }
 
-  // Reasoning, any number of times.
-  Symbol channel_reasoning(const Symbols& between) {
-    const ChatFormat::Channels& channels = format_.channels;
+  // Reasoning, any number of times; once if it is limited. `text`: what stands between header and next message.
+  Symbol channel_reasoning(const Symbols& text) {
     std::vector<Symbols> out;
-    for (const std::string& channel : channels.reasoning) out.push_back(joined({header(channel), {terminal(channel_text())}, between}));
-    return out.empty() ? terminal(constraint::kEmptyText) : parts_.repeated({parts_.any_of(out)});
+    for (const std::string& channel : format_.channels.reasoning) out.push_back(joined({header(channel), text, next_message()}));
+    if (out.empty()) return terminal(constraint::kEmptyText);
+    return demand_.max_reasoning ? parts_.optional({parts_.any_of(out)}) : parts_.repeated({parts_.any_of(out)});
   }
 
   Result<Symbol> of_channels(Open open) {
     const ChatFormat::Channels& channels = format_.channels;
-    const Symbols between = joined({{parts_.mark(channels.end[0])}, next_message()});
     INLAY_ASSIGN(const Symbol text, channel_content());
     std::vector<Symbols> last;
     if (demand_.calls != Calls::must) last.push_back(joined({header(channels.content[0]), {text, turn_end()}}));
@@ -203,8 +222,13 @@ class MessageWriter {
     }
     const Symbol end = parts_.any_of(last);
     if (open == Open::content && demand_.calls != Calls::must) return parts_.any_of({{text, turn_end()}});
-    const Symbols begun = open == Open::nothing ? Symbols() : joined({{terminal(channel_text())}, between});
-    return parts_.any_of({joined({begun, {channel_reasoning(between), end}})});
+    const bool is_limited = demand_.max_reasoning.has_value();
+    const Symbols free{terminal(channel_text()), parts_.mark(channels.end[0])};
+    const Symbols reasoning = is_limited ? parts_.until_limited(channel_text(), channels.end[0], *demand_.max_reasoning) : free;
+    if (open == Open::nothing) return parts_.any_of({{channel_reasoning(reasoning), end}});
+    const Symbols begun = joined({open == Open::reasoning ? reasoning : free, next_message()});
+    if (open == Open::reasoning && is_limited) return parts_.any_of({joined({begun, {end}})});
+    return parts_.any_of({joined({begun, {channel_reasoning(reasoning), end}})});
   }
 
   const ChatFormat& format_;

@@ -70,7 +70,7 @@ class ExpertStacker::Builder {
       if (!group.contains(name)) return missing(before + name);
     }
     for (const auto& [name, stored] : group) {
-      const bool known = std::any_of(names.begin(), names.end(), [&](const char* n) { return name == n; });
+      const bool known = std::any_of(names.begin(), names.end(), [&, &name = name](const char* n) { return name == n; });
       const bool bias = biases && (name == "gate_up_proj_bias" || name == "down_proj_bias");
       if (!known && !bias) return unknown(stored);
     }

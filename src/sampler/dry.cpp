@@ -91,8 +91,8 @@ std::span<const LogitBias> DryBias::merge(const SamplerParams& params, std::span
   std::ranges::sort(repeats_, [](const Repeat& a, const Repeat& b) {
     return a.token != b.token ? a.token < b.token : a.length > b.length;
   });
-  const auto others = std::ranges::unique(repeats_, {}, &Repeat::token);
-  repeats_.erase(others.begin(), others.end());
+  const auto same = [](const Repeat& a, const Repeat& b) { return a.token == b.token; };
+  repeats_.erase(std::unique(repeats_.begin(), repeats_.end(), same), repeats_.end());
   if (text) std::erase_if(repeats_, [&](const Repeat& r) { return has_breaker(params, text(r.token)); });
   if (repeats_.empty()) return {};
 

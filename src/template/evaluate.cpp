@@ -147,7 +147,7 @@ Result<Arguments> Interpreter::arguments_of(const Expression& call, Frame* frame
   if (!value.is(Kind::map)) return type_error("argument after ** must be a mapping, not %s", value.type_name());
   for (const auto& [name, item] : value.map().entries()) {
     if (!name.is_string()) return type_error("keywords must be strings");
-    const bool given = std::any_of(out.named.begin(), out.named.end(), [&](const auto& argument) { return argument.first == name.text(); });
+    const bool given = std::any_of(out.named.begin(), out.named.end(), [&, &name = name](const auto& argument) { return argument.first == name.text(); });
     if (given) return type_error("got two values for the argument '%s'", name.text().c_str());
     INLAY_TRY(run_.charge(1 + out.named.size()));
     out.named.emplace_back(name.text(), item);

@@ -21,7 +21,7 @@ set(dotnet_build "set -e; export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1")
 foreach(program LayoutProbe Tokens CallCost Annotations Tests)
   string(APPEND dotnet_build "\nbuild tests/bindings/csharp/Program.csproj ${program} Program")
 endforeach()
-foreach(example complete eight cancel game_loop embeddings chat)
+foreach(example complete eight requests cancel game_loop embeddings chat)
   string(APPEND dotnet_build "\nbuild bindings/csharp/examples/Examples.csproj ${example} Example")
 endforeach()
 string(REPLACE "set -e;" "set -e\nbuild() {

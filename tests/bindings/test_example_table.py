@@ -27,7 +27,7 @@ ALL = ["c", "rust", "go", "csharp", "dotnet"]
 TABLE = {
     "complete": ("MODEL [PROMPT [TOKENS]]", ALL),
     "eight": ("MODEL [TOKENS [PROMPT...]]", ALL),
-    "requests": ("MODEL [TOKENS [PROMPT...]]", ["c", "go"]),
+    "requests": ("MODEL [TOKENS [PROMPT...]]", ["c", "go", "csharp", "dotnet"]),
     "characters": ("MODEL [TOKENS [PROMPT...]]", ["rust"]),
     "cancel": ("MODEL [MILLISECONDS]", ALL),
     "game_loop": ("MODEL [SECONDS]", ALL),
@@ -175,6 +175,7 @@ class Examples(unittest.TestCase):
 
     def test_requests_write_the_same(self):
         self.assertEqual(self.same_in_all("requests", 8).count("\n"), 3)
+        self.assertEqual(self.same_in_all("requests", 4, "The bear", "A boat"), self.same_in_all("eight", 4, "The bear", "A boat"))
 
     def test_embeddings_rank_the_same(self):
         ranked = self.same_in_all("embeddings", *TEXTS).splitlines()

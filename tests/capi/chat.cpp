@@ -316,6 +316,65 @@ TEST(CapiChat, ContentBySchemaBehindFreeReasoning) {
   EXPECT_GT(n_whole, 4u);
 }
 
+// Draws until the session ends, or n tokens; -1: no token came.
+Tokens drawn(const SessionPtr& session, size_t n) {
+  Tokens out;
+  for (inlay_finish_reason reason = INLAY_FINISH_NONE; reason == INLAY_FINISH_NONE && out.size() < n;) {
+    const inlay_event event = step(session);
+    EXPECT_EQ(event.status, INLAY_OK);
+    if (event.status != INLAY_OK) break;
+    reason = event.finish_reason;
+    out.push_back(event.kind == INLAY_EVENT_TOKEN ? event.token : -1);
+  }
+  return out;
+}
+
+// The prompt opens reasoning; which token closes it, and where, in forks, restored and truncated sessions as in the one that they come from.
+TEST(CapiChat, ReasoningIsClosedBehindItsTokens) {
+  const EnginePtr engine = load_chat_model({kHermes, {"<|im_start|>"}});
+  const Tokens prompt = prompt_of(engine, R"({"messages": [{"role": "user", "content": "a"}], "think": true})");
+  const Tokens end = tokens_of(engine, "</think>");
+  ASSERT_EQ(end.size(), 1u);
+  const inlay_logit_bias never_likely{end[0], -1000};
+  inlay_sampler_params sampler = sized<inlay_sampler_params>();
+  sampler.temperature = 1;
+  sampler.seed = 4;
+  sampler.bias = &never_likely;
+  sampler.n_bias = 1;
+  for (const int limit : {0, 1, 5, -1}) {
+    const auto constraint = message_constraint(engine, {{"reasoning", {{"max_tokens", limit < 0 ? Json() : Json(limit)}}}}, prompt);
+    inlay_session_params params = sized<inlay_session_params>();
+    params.sampler = &sampler;
+    params.max_tokens = 12;
+    params.constraint = constraint.get();
+    const SessionPtr session = new_session(engine, &params);
+    prefill(session, prompt);
+    const size_t n_first = static_cast<size_t>(std::clamp(limit - 2, 0, 3));
+    const Tokens first = drawn(session, n_first);
+    SessionPtr other = fork(session);
+    size_t n_bytes = 0;
+    std::vector<std::byte> saved(1 << 20);
+    ASSERT_EQ(inlay_session_save(session.get(), saved.data(), saved.size(), &n_bytes, nullptr), INLAY_OK);
+    const Tokens rest = drawn(session, 100);
+    Tokens all = first;
+    all.insert(all.end(), rest.begin(), rest.end());
+    const auto closed = static_cast<int>(std::ranges::find(all, end[0]) - all.begin());
+    EXPECT_EQ(closed, limit < 0 ? 12 : limit);  // without a limit never, as the bias has it: the negative control
+    EXPECT_EQ(drawn(other, 100), rest) << limit;
+    other.reset();
+    inlay_session* restored = nullptr;
+    ASSERT_EQ(inlay_session_restore(engine.get(), saved.data(), n_bytes, &restored, nullptr), INLAY_OK);
+    other.reset(restored);
+    EXPECT_EQ(drawn(other, 100), rest) << limit;
+    if (limit != 5) continue;
+    ASSERT_EQ(inlay_session_truncate(session.get(), prompt.size() + 4, nullptr), INLAY_OK);
+    const Tokens again = drawn(session, 2);
+    ASSERT_EQ(again.size(), 2u);
+    EXPECT_NE(again[0], end[0]);
+    EXPECT_EQ(again[1], end[0]);
+  }
+}
+
 // A deep demand needs no more of the caller's stack than another.
 TEST(CapiChat, DeepDemandsAreCompiledOrRefused) {
   const EnginePtr engine = load_chat_model({kHermes, {"<|im_start|>"}});

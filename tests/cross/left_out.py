@@ -25,6 +25,7 @@ NOT_BUILT = {
         "data.*": EMULATOR + "it makes the test data again, as in this machine's build",
         "real.*": EMULATOR + "real models take an emulator hours",
         "server.*": EMULATOR + "scripts start the server as a program of their own",
+        "love.*": EMULATOR + "LÖVE of the target would load the library",
     },
     "windows-x64": {
         "bindings.*": EMULATOR + "Rust, Go and .NET of Windows would load the library",
@@ -33,6 +34,7 @@ NOT_BUILT = {
         "data.*": EMULATOR + "it makes the test data again, as in this machine's build",
         "real.*": EMULATOR + "real models take an emulator hours",
         "server.*": LINUX + "the server is a program for Linux: epoll",
+        "love.*": LINUX + "LÖVE under Xvfb",
         "capi.run_paths": LINUX + "DLLs are found beside the program",
         "capi.library_file": LINUX + "it reads ELF; windows.dll reads the DLL",
         "capi.library_checker_refuses_other": LINUX + "it reads ELF; windows.dll_sees_exports",

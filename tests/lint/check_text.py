@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 MAX_LINES = 700
-SOURCES = {".h", ".hpp", ".c", ".cc", ".cpp", ".cu", ".cuh", ".py", ".sh", ".cmake", ".toml", ".rs", ".go", ".cs"}
+SOURCES = {".h", ".hpp", ".c", ".cc", ".cpp", ".cu", ".cuh", ".py", ".sh", ".cmake", ".toml", ".rs", ".go", ".cs", ".lua"}
 TEXTS = SOURCES | {".md", ".txt", ".json", ".map", ".yml", ".yaml"}
 NAMES = {"run"}  # .ci/run
 UNLIMITED = {".md", ".txt", ".json"}  # data and prose

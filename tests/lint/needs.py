@@ -189,6 +189,7 @@ NEEDS = {
     "ASP.NET Core": Need(has_aspnet, "install its runtime beside the .NET SDK", within=".NET 8 or later"),
     "NuGet": Need(lambda m: False, "name a source that has the package", within=".NET 8 or later"),  # that a source answers is seen only by asking it
     "Chromium": Need(lambda m: bool((program("chromium") or program("google-chrome")) and program("chromedriver")), "install chromium and chromedriver"),
+    "LÖVE and Xvfb": Need(lambda m: all(map(program, ("love", "xvfb-run", "xauth", "cc"))), SETUP),
     "the npm package openai": Need(lambda m: node_environment("openai") is not None, "npm install --global openai, or INLAY_NODE_MODULES names a folder that has it"),
     "the real models": Need(lambda m: all(model.path(default_folder()).is_file() for model in MODELS),
                             "tests/real/fetch.py fetches them; INLAY_REAL_MODELS names another folder than the user's cache"),

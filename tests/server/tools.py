@@ -132,6 +132,22 @@ class Tools(ServerCase):
             n_reasoned += "reasoning_content" in choice["message"]
         self.assertGreater(n_reasoned, 0)
 
+    def test_reasoning_of_limited_tokens(self):
+        schema = {"response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": {"enum": ["yes", "no"]}}}}
+        for more in ({}, schema, {"tools": [NOW], "tool_choice": "required", "parallel_tool_calls": False}):
+            for budget in (0, 1, 5, -1, None):
+                body = {"messages": ASK["messages"], "seed": 2, "max_tokens": 400, "thinking_budget_tokens": budget} | more | bias(think=100, thought=-100, end=20, called=5)
+                choice = self.choice(body)
+                reasoning = choice["message"].get("reasoning_content", "").encode()
+                if budget in (-1, None):  # the bias: it thinks to the end
+                    self.assertEqual((choice["finish_reason"], choice["message"]["content"]), ("length", ""))
+                    self.assertGreater(len(reasoning), 5)
+                    continue
+                self.assertLessEqual(len(reasoning), budget, choice)  # a token of this model is a byte
+                self.assertEqual(choice["finish_reason"], "tool_calls" if more.get("tools") else "stop", choice)
+                if more is schema:
+                    self.assertIn(choice["message"]["content"], ('"yes"', '"no"'))
+
     def test_stop(self):
         body = {"messages": ASK["messages"], "seed": 5, "max_tokens": 60} | bias(think=-100, call=-100, called=-100, thought=-100, end=-100)
         whole = self.choice(body)["message"]["content"]
@@ -155,6 +171,7 @@ class Tools(ServerCase):
         for body, param in (
                 ({"tools": {}}, "tools"), ({"tools": [{"type": "web"}]}, "tools[0].type"), ({"tools": [{"type": "function"}]}, "tools[0].function"),
                 ({"tools": [{"type": "function", "function": {"name": "a", "params": {}}}]}, "tools[0].function.params"),
+                ({"thinking_budget_tokens": -2}, "thinking_budget_tokens"), ({"thinking_budget_tokens": "5"}, "thinking_budget_tokens"),
                 ({"tool_choice": "any"}, "tool_choice"), ({"tool_choice": {"type": "function", "function": {"name": "none"}}}, "tool_choice"),
                 ({"tools": None, "tool_choice": "required"}, "tool_choice"), ({"parallel_tool_calls": 1}, "parallel_tool_calls"),
                 ({"tool_choice": "required", "tools": [{"type": "function", "function": {"name": "a", "parameters": {"unevaluatedItems": False}}}]}, "tools"),
@@ -170,6 +187,10 @@ class WithoutTools(ServerCase):
     def test_a_template_without_calls(self):
         self.refused(CHAT, {"messages": ASK["messages"], "tools": [NOW]}, 400, "tools", "chat format")
         self.assertEqual(self.server.post(CHAT, {"messages": ASK["messages"], "tools": [], "tool_choice": "none"})[0], 200)
+
+    def test_a_template_without_reasoning(self):
+        self.refused(CHAT, {"messages": ASK["messages"], "thinking_budget_tokens": 5}, 400, "thinking_budget_tokens", "has no reasoning")
+        self.assertEqual(self.server.post(CHAT, {"messages": ASK["messages"], "thinking_budget_tokens": -1, "max_tokens": 3})[0], 200)
 
 
 if __name__ == "__main__":

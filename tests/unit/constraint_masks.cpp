@@ -31,6 +31,10 @@ const char* const kSchemas[] = {
     R"({"type":"object","patternProperties":{"^n":{"type":"string"},"e$":{"minLength":4}},"additionalProperties":{"type":"boolean"}})",
     R"({"anyOf":[{"type":"object","properties":{"name":{"const":"a"},"x":{}},"required":["name"]},{"type":"object","properties":{"name":{"const":"b"}},"required":["name"],"additionalProperties":{"type":"integer"}},{"type":"string","maxLength":3},{"type":"string","pattern":"^name"}]})",
     R"({"type":"array","items":{"anyOf":[{"$ref":"#"},{"type":"integer","minimum":-5,"maximum":1234},{"type":"string"}]},"minItems":1,"maxItems":3})",
+    R"({"type":"array","uniqueItems":true,"items":{"enum":["a","ab",1,12,true,null,"name",{"n":1}]},"minItems":2,"maxItems":5})",
+    R"({"type":"object","allOf":[{"properties":{"name":{"type":"string"}}},{"patternProperties":{"^n":{"maxLength":4}}}],"unevaluatedProperties":{"type":"boolean"}})",
+    R"({"type":"array","items":{"type":["integer","string"],"maxLength":3,"maximum":99,"minimum":0},"contains":{"minimum":5},"minContains":2,"maxContains":2,"maxItems":4})",
+    R"({"type":"array","contains":{"const":"a"},"minItems":2,"maxItems":3,"items":{"enum":["a","ab",true]}})",
     R"({"type":"object","propertyNames":{"pattern":"^[a-n]+$"},"additionalProperties":{"type":"string","minLength":2}})",
 };
 

@@ -34,7 +34,7 @@ class NaiveRecognizer {
   struct Task {
     enum Kind : uint8_t { symbol, list, object } kind;
     Symbol what;         // of a list or an object: the rule
-    uint32_t index = 0;  // of the next member
+    uint32_t index = 0;  // of the next member; or of a list: the set of elements that were written, how many count
     uint32_t count = 0;  // of what was read
     auto operator<=>(const Task& other) const {
       return std::tuple(kind, what.kind, what.id, index, count) <=> std::tuple(other.kind, other.what.kind, other.what.id, other.index, other.count);
@@ -81,9 +81,30 @@ class NaiveRecognizer {
     }
   }
 
+  // Whether a list can be ended, by trying all that may follow; of small numbers.
+  static bool can_end(const ListRule& list, uint32_t n, uint32_t n_counted) {
+    if (n > list.max || n_counted > list.max_counted || n > list.min + list.min_counted + 2) return false;
+    if (n >= list.min && n_counted >= list.min_counted) return true;
+    return (list.counted.kind != SymbolKind::end && can_end(list, n + 1, n_counted + 1)) || (list.rest.kind != SymbolKind::end && can_end(list, n + 1, n_counted));
+  }
+
   void push_list(const Task& task, const ListRule& list, const Tasks& tasks) {
+    if (list.counts()) {
+      if (task.count >= list.min && task.index >= list.min_counted) push_with(tasks, {of(terminal(list.close))});
+      for (const uint32_t more : {0u, 1u}) {
+        const Symbol element = more ? list.counted : list.rest;
+        if (element.kind == SymbolKind::end || !can_end(list, task.count + 1, task.index + more)) continue;
+        push_with(tasks, {of(terminal(task.count == 0 ? kEmptyText : list.separator)), of(element), {Task::list, task.what, task.index + more, task.count + 1}});
+      }
+      return;
+    }
     if (task.count >= list.min) push_with(tasks, {of(terminal(list.close))});
     if (task.count >= list.max) return;
+    for (uint32_t i = 0; i < list.once.size(); ++i) {
+      const uint32_t bit = uint32_t{1} << i;
+      if ((task.index & bit) != 0) continue;
+      push_with(tasks, {of(terminal(task.count == 0 ? kEmptyText : list.separator)), of(terminal(list.once[i])), {Task::list, task.what, task.index | bit, task.count + 1}});
+    }
     const Symbol element = task.count < list.prefix.size() ? list.prefix[task.count] : list.rest;
     if (element.kind == SymbolKind::end) return;
     const Symbol separator = terminal(task.count == 0 ? kEmptyText : list.separator);

@@ -169,15 +169,23 @@ std::vector<ChatFormat> formats_with_calls() {
 struct Case {
   const char* choice;  // JSON
   bool parallel;
+  bool limited = false;  // reasoning has at most three tokens
 };
+
+size_t longest_piece(const ModelChatFormat& format) {
+  size_t out = 0;
+  for (int32_t id = 0; id < format.tokenizer->n_tokens(); ++id) out = std::max(out, format.tokenizer->piece(id).size());
+  return out;
+}
 
 void check_format(const ChatFormat& written, Markers how, const Case& one, size_t& n_calls) {
   const ModelChatFormatPtr format = format_with(written, how);
-  const Json demand = {{"tools", Json::parse(kTools)}, {"tool_choice", Json::parse(one.choice)}, {"parallel_tool_calls", one.parallel}};
+  Json demand = {{"tools", Json::parse(kTools)}, {"tool_choice", Json::parse(one.choice)}, {"parallel_tool_calls", one.parallel}};
+  if (one.limited && written.has_reasoning()) demand["reasoning"] = {{"max_tokens", 3}};
   const auto constraint = compile(*format, demand, Open::nothing);
   if (!constraint) return;
   std::mt19937 random(7);
-  size_t n_whole = 0;
+  size_t n_whole = 0, n_reasoned = 0;
   for (int i = 0; i < 25; ++i) {
     const Drawn drawn = draw(*format, constraint, random);
     const std::string where = written.name + " " + std::to_string(static_cast<int>(how)) + " " + one.choice + ": " + drawn.text;
@@ -186,6 +194,10 @@ void check_format(const ChatFormat& written, Markers how, const Case& one, size_
     ++n_whole;
     EXPECT_TRUE(message["complete"].get<bool>()) << where;
     EXPECT_FALSE(message["malformed"].get<bool>()) << where;
+    if (one.limited) {  // a token is a byte, or a marker's letters
+      EXPECT_LE(message.value("reasoning_content", "").size(), 3u + 3u * longest_piece(*format)) << where;
+      n_reasoned += message.value("reasoning_content", "").size() == 3;
+    }
     const Json calls = message.value("tool_calls", Json::array());
     n_calls += calls.size();
     check_calls(message, where);
@@ -201,6 +213,7 @@ void check_format(const ChatFormat& written, Markers how, const Case& one, size_
     for (const Json& call : calls) EXPECT_TRUE(!is_named || call["function"]["name"] == "weather") << where;
   }
   EXPECT_GT(n_whole, 8u) << written.name << static_cast<int>(how) << one.choice;
+  EXPECT_TRUE(!demand.contains("reasoning") || one.choice[1] != 'r' || n_reasoned > 0) << written.name << static_cast<int>(how);
 }
 
 TEST(MessageConstraint, WhatIsDrawnParsesBackInEveryFormat) {
@@ -208,7 +221,9 @@ TEST(MessageConstraint, WhatIsDrawnParsesBackInEveryFormat) {
                         {"\"required\"", false},
                         {R"({"type": "function", "function": {"name": "weather"}})", false},
                         {"\"auto\"", true},
-                        {"\"none\"", true}};
+                        {"\"none\"", true},
+                        {"\"required\"", false, true},
+                        {"\"auto\"", true, true}};
   const std::vector<ChatFormat> formats = formats_with_calls();
   EXPECT_EQ(formats.size(), 17u);
   for (const ChatFormat& format : formats)
@@ -289,6 +304,30 @@ TEST(MessageConstraint, KnownMessages) {
   }
 }
 
+// A value's strings are not what a parser takes for a call: letters of markers, also where the quote behind a string is one of them.
+TEST(MessageConstraint, ContentBySchemaHasNoLettersOfCalls) {
+  const Json demand = {{"response_format", {{"type", "json_object"}}}};
+  size_t n = 0;
+  for (const ChatFormat& written : formats_with_calls()) {
+    const ModelChatFormatPtr format = format_with(written, Markers::letters);
+    const auto constraint = compile(*format, demand, written.channels.used() ? Open::content : Open::nothing);
+    const ChatFormat::Calls& calls = written.calls;
+    std::vector<std::string> begins{calls.section_begin.text, written.channels.begin.text};
+    for (size_t i = 0; i < std::min<size_t>(calls.begin.size(), calls.bare ? 2 : 1); ++i) begins.push_back(calls.begin[i].text);
+    for (std::string letters : begins) {
+      if (letters.empty() || (letters == "[" || letters == "{")) continue;
+      const bool has_quote = letters.back() == '"';
+      if (has_quote) letters.pop_back();
+      const auto object = [&](const std::string& text) { return R"({"a": "x)" + text + R"(", "b": 1})"; };
+      EXPECT_FALSE(lets_through(*format, constraint, object(letters + (has_quote ? "" : "y")))) << written.name << letters;
+      EXPECT_TRUE(lets_through(*format, constraint, object(letters.substr(0, letters.size() - 1)))) << written.name << letters;
+      EXPECT_TRUE(lets_through(*format, constraint, object(letters.substr(1) + "y"))) << written.name << letters;
+      ++n;
+    }
+  }
+  EXPECT_GT(n, 15u);
+}
+
 // What the prompt has begun.
 TEST(MessageConstraint, GoesOnWhereThePromptEnds) {
   const auto written = ChatFormat::read(std::string(chat_format_json("hermes")));
@@ -322,6 +361,12 @@ TEST(MessageConstraint, RefusesByName) {
       {"hermes", R"({"tools": [{"name": "a"}], "tool_choice": "b"})", Code::format, "tool_choice"},
       {"hermes", R"({"tools": [{"name": "a"}], "tool_choice": {"type": "function", "function": {"name": "b"}}})", Code::format, "none of the tools"},
       {"hermes", R"({"response_format": {"type": "xml"}})", Code::format, "response_format"},
+      {"think", R"({"reasoning": {"max_tokens": -1}})", Code::format, "reasoning.max_tokens"},
+      {"think", R"({"reasoning": {"max_tokens": 1.5}})", Code::format, "reasoning.max_tokens"},
+      {"think", R"({"reasoning": {"max_tokens": 16777217}})", Code::format, "reasoning.max_tokens"},
+      {"think", R"({"reasoning": {"tokens": 1}})", Code::format, "reasoning.tokens"},
+      {"think", R"({"reasoning": 5})", Code::format, "reasoning"},
+      {"content", R"({"reasoning": {"max_tokens": 5}})", Code::unsupported, "'content' has no reasoning"},
       {"think", R"({"tools": [{"name": "a"}]})", Code::unsupported, "'think' has no calls"},
       {"kimi", R"({"tools": [{"name": "a b"}]})", Code::unsupported, "'a b'"},
       {"lfm2", R"({"tools": [{"name": "a", "parameters": {"properties": {"a b": {}}}}]})", Code::unsupported, "a b"},
@@ -335,6 +380,208 @@ TEST(MessageConstraint, RefusesByName) {
     EXPECT_EQ(status.code, row.code) << row.demand << ": " << status.message;
     EXPECT_NE(status.message.find(row.words), std::string::npos) << status.message;
   }
+}
+
+// ---- reasoning of at most so many tokens
+
+std::vector<int32_t> allowed_by(ConstraintState& state) {
+  std::vector<uint32_t> words(state.n_mask_words());
+  EXPECT_TRUE(state.mask(words).ok());
+  std::vector<int32_t> out;
+  for (size_t i = 0; i < words.size() * 32; ++i)
+    if (words[i / 32] >> (i % 32) & 1) out.push_back(static_cast<int32_t>(i));
+  return out;
+}
+
+std::vector<int32_t> ids_of(const ModelChatFormat& format, std::string_view text) {
+  std::vector<int32_t> out;
+  EXPECT_TRUE(format.tokenizer->encode(text, {.add_special = false, .parse_special = true}, out).ok());
+  return out;
+}
+
+struct ReasoningFormat {
+  ChatFormat written;
+  std::string begin;     // all that stands before the text
+  Marker end;
+  std::string answer;    // behind `end`, a whole answer
+};
+
+std::vector<ReasoningFormat> formats_with_reasoning() {
+  std::vector<ReasoningFormat> out;
+  for (const std::string_view name : chat_format_names()) {
+    auto format = *ChatFormat::read(std::string(chat_format_json(name)), std::string(name));
+    const ChatFormat::Channels& channels = format.channels;
+    if (channels.used()) {
+      const std::string head = channels.channel.text;
+      out.push_back({format, head + channels.reasoning[0] + channels.body.text, channels.end[0],
+                     channels.begin.text + channels.role + head + channels.content[0] + channels.body.text + "Yes"});
+    } else if (format.has_reasoning()) {
+      out.push_back({format, format.reasoning_begin.text, format.reasoning_end, "Yes"});
+    }
+  }
+  return out;
+}
+
+class Reasoner {
+ public:
+  Reasoner(const ReasoningFormat& one, Markers how, const Json& limit, Open open = Open::nothing)
+      : format_(format_with(one.written, how)), constraint_(compile(*format_, {{"reasoning", {{"max_tokens", limit}}}}, open)), state_(constraint_) {}
+
+  const ModelChatFormat& format() const { return *format_; }
+  ConstraintState& state() { return state_; }
+  bool writes(std::string_view text) {
+    for (const int32_t id : ids_of(*format_, text))
+      if (!state_.accept_token(id).ok() || state_.is_dead()) return false;
+    return true;
+  }
+
+ private:
+  ModelChatFormatPtr format_;
+  std::shared_ptr<const Constraint> constraint_;
+  ConstraintState state_;
+};
+
+TEST(MessageConstraint, ReasoningIsClosedBehindItsTokens) {
+  const std::vector<ReasoningFormat> formats = formats_with_reasoning();
+  EXPECT_GE(formats.size(), 8u);
+  for (const ReasoningFormat& one : formats)
+    for (const Markers how : {Markers::letters, Markers::words, Markers::controls})
+      for (const size_t limit : {size_t{0}, size_t{1}, size_t{5}, size_t{1000}}) {
+        SCOPED_TRACE(one.written.name + " " + std::to_string(static_cast<int>(how)) + " " + std::to_string(limit));
+        Reasoner r(one, how, limit == 1000 ? Json() : Json(limit));
+        ASSERT_TRUE(r.writes(one.begin));
+        const std::vector<int32_t> end = ids_of(r.format(), one.end.text);
+        for (size_t i = 0; i < std::min<size_t>(limit, 40); ++i) {
+          const std::vector<int32_t> free = allowed_by(r.state());
+          EXPECT_TRUE(std::ranges::binary_search(free, end[0]));
+          EXPECT_GT(free.size(), 100u);  // the negative control: without a limit this holds to the end
+          ASSERT_TRUE(r.writes("x"));
+        }
+        if (limit == 1000) continue;
+        for (size_t i = 0; i < end.size(); ++i) {  // whatever else may come begins the marker as well
+          const std::vector<int32_t> allowed = allowed_by(r.state());
+          EXPECT_TRUE(std::ranges::binary_search(allowed, end[i]));
+          for (const int32_t id : allowed) {
+            std::string so_far;
+            for (size_t k = 0; k < i; ++k) so_far += r.format().tokenizer->piece(end[k]);
+            EXPECT_TRUE(one.end.text.starts_with(so_far + std::string(r.format().tokenizer->piece(id)))) << r.format().tokenizer->piece(id);
+          }
+          ASSERT_TRUE(r.state().accept_token(end[i]).ok());
+        }
+        EXPECT_TRUE(r.writes(one.answer));
+        EXPECT_TRUE(r.state().is_complete());
+      }
+}
+
+// What a text may do at the limit's edge, by its letters.
+TEST(MessageConstraint, ReasoningEndsWholeCharactersAndBegunMarkers) {
+  const auto written = *ChatFormat::read(std::string(chat_format_json("think")));
+  const ReasoningFormat think{written, "<think>", written.reasoning_end, "Yes"};
+  const struct {
+    const char *text, *rest;
+    bool may;
+  } kRows[] = {
+      {"abcd\xc3", "\xa9</think>Yes", true},         // the fifth token is the first byte of two
+      {"abcd\xe2", "\x82\xac</think>Yes", true},
+      {"abcd\xe2", "\x82\xac" "e</think>Yes", false},
+      {"abcd\xe2", "</think>Yes", false},
+      {"abcde", "</think>Yes", true},
+      {"abcde", "f</think>Yes", false},
+      {"abcde", "\n</think>Yes", false},
+      {"abc</", "think>Yes", true},                   // a marker that was begun
+      {"abc</", "</think>Yes", true},                 // or was none
+      {"abc</", "t</think>Yes", false},
+      {"abc</", "think</think>Yes", false},
+      {"a</think>Yes, five tokens are not all that may come.", "", true},
+  };
+  for (const auto& row : kRows) {
+    Reasoner r(think, Markers::letters, 5);
+    const auto write = [&](std::string_view text) {
+      for (const char byte : text)
+        if (!r.state().accept_token(static_cast<uint8_t>(byte)).ok() || r.state().is_dead()) return false;
+      return true;
+    };
+    ASSERT_TRUE(write("<think>") && write(row.text)) << row.text;
+    EXPECT_EQ(write(row.rest) && r.state().is_complete(), row.may) << row.text << "|" << row.rest;
+  }
+}
+
+// Copies, steps back, states made again and automata that were dropped count alike; bytes count as no token.
+TEST(MessageConstraint, TheLimitOfReasoningIsOfTheState) {
+  for (const ReasoningFormat& one : formats_with_reasoning())
+    for (const Markers how : {Markers::letters, Markers::words}) {
+      SCOPED_TRACE(one.written.name);
+      Reasoner r(one, how, 5);
+      ASSERT_TRUE(r.writes(one.begin));
+      std::vector<std::vector<int32_t>> masks{allowed_by(r.state())};
+      for (int i = 0; i < 5; ++i) {
+        ASSERT_TRUE(r.writes("x"));
+        masks.push_back(allowed_by(r.state()));
+      }
+      EXPECT_NE(masks[4], masks[5]);
+      ConstraintState copy = r.state();
+      EXPECT_EQ(allowed_by(copy), masks[5]);
+      for (size_t back = 1; back <= 5; ++back) {
+        ASSERT_TRUE(copy.roll_back(1).ok());
+        EXPECT_EQ(allowed_by(copy), masks[5 - back]) << back;
+      }
+      EXPECT_EQ(allowed_by(r.state()), masks[5]);
+      Reasoner again(one, how, 5);
+      for (const auto& step : r.state().accepted()) ASSERT_TRUE(again.state().accept_token(step.token).ok());
+      EXPECT_EQ(allowed_by(again.state()), masks[5]);
+      ASSERT_TRUE(copy.accept_bytes("xxxxxxxxxx").ok());
+      EXPECT_EQ(allowed_by(copy), masks[0]);
+      ASSERT_TRUE(copy.accept_token('x').ok());
+      EXPECT_EQ(allowed_by(copy), masks[1]);
+    }
+}
+
+TEST(MessageConstraint, TheLimitSurvivesADroppedAutomaton) {
+  const auto written = *ChatFormat::read(std::string(chat_format_json("think")));
+  const ModelChatFormatPtr format = format_with(written, Markers::letters);
+  Json properties;
+  for (int i = 0; i < 10; ++i) properties[std::string(1, static_cast<char>('a' + i))] = {{"type", "string"}, {"maxLength", 5000 + i}};
+  const Json demand = {{"reasoning", {{"max_tokens", 5}}},
+                       {"response_format", {{"type", "json_schema"}, {"json_schema", {{"schema", {{"type", "object"}, {"properties", properties}}}}}}}};
+  auto made = message_grammar(*format, *MessageDemand::read(demand.dump()), Open::reasoning, {}, false);
+  constraint::ConstraintLimits limits;
+  limits.automaton.bytes = 400000;
+  const auto tight = *Constraint::make(std::move(made->grammar), trie_of(*format), limits);
+  ConstraintState state(tight);
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(state.accept_token('x').ok());
+  const std::vector<int32_t> closed = allowed_by(state);
+  EXPECT_EQ(closed.size(), 2u);  // the marker as a token of letters, and its first letter
+  size_t n_dropped = 0;
+  for (const auto& [name, schema] : properties.items()) {  // other texts fill the automaton
+    ConstraintState other(tight);
+    ASSERT_TRUE(other.accept_bytes("x</think>{\"" + name + "\":\"").ok());
+    for (int i = 0; i < 500; ++i) {
+      const size_t before = tight->memory();
+      ASSERT_TRUE(other.accept_token('y').ok());
+      n_dropped += tight->memory() < before;
+    }
+    EXPECT_FALSE(other.is_dead());
+    EXPECT_EQ(allowed_by(state), closed);
+  }
+  EXPECT_GT(n_dropped, 0u);
+}
+
+TEST(MessageConstraint, TheLimitHoldsWhereThePromptOpensReasoning) {
+  for (const ReasoningFormat& one : formats_with_reasoning())
+    for (const Markers how : {Markers::letters, Markers::words}) {
+      SCOPED_TRACE(one.written.name);
+      for (const char* text : {"", "x"}) {
+        const size_t limit = std::string_view(text).size();
+        Reasoner r(one, how, limit, Open::reasoning);
+        ASSERT_TRUE(r.writes(text));
+        const std::vector<int32_t> end = ids_of(r.format(), one.end.text);
+        EXPECT_TRUE(std::ranges::binary_search(allowed_by(r.state()), end[0]));
+        EXPECT_LE(allowed_by(r.state()).size(), 2u);
+        EXPECT_TRUE(r.writes(one.end.text + one.answer) && r.state().is_complete());
+      }
+      Reasoner closed(one, how, 0, Open::content);  // there is none to limit
+      EXPECT_TRUE(closed.writes("Yes") && closed.state().is_complete());
+    }
 }
 
 // Whatever the demand is, it is compiled, or refused with a message.

@@ -97,9 +97,9 @@ namespace Inlay
         }
 
         /// <summary>The same for a message with calls of tools as the model's format writes them, or with content by a schema; reasoning
-        /// before is free.</summary>
+        /// before is free or limited.</summary>
         /// <param name="demand">JSON: tools, tool_choice, parallel_tool_calls and response_format, all as OpenAI's protocol has
-        /// them.</param>
+        /// them, and reasoning, whose max_tokens closes reasoning behind so many tokens.</param>
         /// <param name="prompt">The prompt, or its last tokens, which say whether reasoning is open; null: nothing of the answer is in
         /// it.</param>
         /// <param name="flags">How it writes JSON.</param>

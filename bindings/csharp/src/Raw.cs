@@ -448,8 +448,9 @@ namespace Inlay
         /// <summary>One of some texts.</summary>
         Choices = 4,
         /// <summary>A message with calls of tools, as the model's format writes them, or content by a schema; reasoning
-        /// before is free. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools", "tool_choice",
-        /// "parallel_tool_calls", "response_format"}, all as OpenAI's protocol has them.</summary>
+        /// before is free or limited. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools",
+        /// "tool_choice", "parallel_tool_calls", "response_format"}, all as OpenAI's protocol has them, and {"reasoning":
+        /// {"max_tokens": N}}, which closes reasoning behind N tokens.</summary>
         Message = 5,
     }
 

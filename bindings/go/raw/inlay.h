@@ -262,7 +262,7 @@ typedef int32_t inlay_constraint_kind;
 #define INLAY_CONSTRAINT_GBNF 2  // A grammar as llama.cpp writes them; its rule is root.
 #define INLAY_CONSTRAINT_REGEX 3  // A regular expression that the whole text matches, as ECMA-262 has them, without look-around and references.
 #define INLAY_CONSTRAINT_CHOICES 4  // One of some texts.
-#define INLAY_CONSTRAINT_MESSAGE 5  // A message with calls of tools, as the model's format writes them, or content by a schema; reasoning before is free. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools", "tool_choice", "parallel_tool_calls", "response_format"}, all as OpenAI's protocol has them.
+#define INLAY_CONSTRAINT_MESSAGE 5  // A message with calls of tools, as the model's format writes them, or content by a schema; reasoning before is free or limited. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools", "tool_choice", "parallel_tool_calls", "response_format"}, all as OpenAI's protocol has them, and {"reasoning": {"max_tokens": N}}, which closes reasoning behind N tokens.
 
 // How constraints write JSON; they change nothing for other kinds.
 typedef uint32_t inlay_constraint_flags;

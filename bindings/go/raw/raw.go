@@ -1224,8 +1224,9 @@ const (
 	// One of some texts.
 	ConstraintChoices ConstraintKind = 4
 	// A message with calls of tools, as the model's format writes them, or content by a schema; reasoning before is
-	// free. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools", "tool_choice",
-	// "parallel_tool_calls", "response_format"}, all as OpenAI's protocol has them.
+	// free or limited. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools", "tool_choice",
+	// "parallel_tool_calls", "response_format"}, all as OpenAI's protocol has them, and {"reasoning": {"max_tokens":
+	// N}}, which closes reasoning behind N tokens.
 	ConstraintMessage ConstraintKind = 5
 )
 

@@ -232,9 +232,9 @@ impl<'a> ConstraintSource<'a> {
         Self { choices, ..Self::of(ConstraintKind::Choices, None) }
     }
 
-    /// A message with calls of tools as the model's format writes them, or with content by a schema; reasoning before is free. The
-    /// demand is JSON: `tools`, `tool_choice`, `parallel_tool_calls` and `response_format`, all as OpenAI's protocol has them. The
-    /// [`prompt`](Self::prompt) belongs to it.
+    /// A message with calls of tools as the model's format writes them, or with content by a schema; reasoning before is free, or
+    /// closed behind N tokens by `"reasoning": {"max_tokens": N}`. The demand is JSON: that, and `tools`, `tool_choice`,
+    /// `parallel_tool_calls` and `response_format`, all as OpenAI's protocol has them. The [`prompt`](Self::prompt) belongs to it.
     ///
     /// ```
     /// # use inlay::*;

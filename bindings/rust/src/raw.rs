@@ -384,9 +384,10 @@ pub const INLAY_CONSTRAINT_GBNF: inlay_constraint_kind = 2;
 pub const INLAY_CONSTRAINT_REGEX: inlay_constraint_kind = 3;
 /// One of some texts.
 pub const INLAY_CONSTRAINT_CHOICES: inlay_constraint_kind = 4;
-/// A message with calls of tools, as the model's format writes them, or content by a schema; reasoning before is
-/// free. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools", "tool_choice",
-/// "parallel_tool_calls", "response_format"}, all as OpenAI's protocol has them.
+/// A message with calls of tools, as the model's format writes them, or content by a schema; reasoning before is free
+/// or limited. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools", "tool_choice",
+/// "parallel_tool_calls", "response_format"}, all as OpenAI's protocol has them, and {"reasoning": {"max_tokens":
+/// N}}, which closes reasoning behind N tokens.
 pub const INLAY_CONSTRAINT_MESSAGE: inlay_constraint_kind = 5;
 
 /// How constraints write JSON; they change nothing for other kinds.

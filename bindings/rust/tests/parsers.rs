@@ -129,6 +129,8 @@ fn content_is_of_its_schema() {
     let text =
         engine.session(&options).unwrap().generate(PROMPT, &GenerateOptions::default()).unwrap().into_text().unwrap();
     assert!((10..=99).contains(&text.parse().unwrap()), "{text}");
+    let limited = ConstraintSource::message(r#"{"reasoning": {"max_tokens": 5}}"#);
+    assert!(engine.constraint(&limited).unwrap_err().message().contains("has no reasoning"));
     let tools = ConstraintSource::message(r#"{"tools": [{"name": "a"}], "tool_choice": "required"}"#);
     assert_eq!(tools.kind, ConstraintKind::Message);
     let error = engine.constraint(&tools).unwrap_err();

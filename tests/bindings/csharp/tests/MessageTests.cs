@@ -151,6 +151,7 @@ static class MessageTests
             int value = int.Parse(string.Concat(session.Continue().Select(next => next.Text).ToArray()));
             Expect.True(value >= 10 && value <= 99, value.ToString());
             Refused(() => engine.CreateMessageConstraint(@"{""tools"": [{""name"": ""a""}], ""tool_choice"": ""required""}"), Status.Unsupported, "'content' has no calls");
+            Refused(() => engine.CreateMessageConstraint(@"{""reasoning"": {""max_tokens"": 5}}"), Status.Unsupported, "'content' has no reasoning");
             Refused(() => engine.CreateMessageConstraint("{}", new[] { -1 }), Status.InvalidArgument, "prompt[0]");
         }
     }
