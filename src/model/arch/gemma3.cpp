@@ -6,6 +6,8 @@ namespace inlay {
 
 const ArchSpec kGemma3 = {
     .name = "gemma3",
+    .qkv_bias = Presence::optional,
+    .output_bias = Presence::optional,
     .qk_norm = QkNorm::head,
     .activation = Activation::gelu_tanh,
     .post_norms = true,
