@@ -101,7 +101,7 @@ std::tm broken_down(std::time_t now, const Shift& shift) {
 }  // namespace
 
 std::tm local_time(std::time_t when) {
-  const std::lock_guard lock(reading);
+  const Lock lock(reading);
   const bool is_child = fork_generation() != 0;
   if (const Shift* shift = is_child ? shifts.find(when) : nullptr) return broken_down(when, *shift);
   if (!is_child && shifts.n == 0) make_table(std::time(nullptr));

@@ -1,6 +1,5 @@
 #include "src/constraint/constraint.h"
 
-#include <mutex>
 
 namespace inlay::constraint {
 
@@ -26,7 +25,7 @@ Constraint::Constraint(Grammar grammar, std::shared_ptr<const TokenTrie> tokens,
     : tokens_(std::move(tokens)), automaton_(std::move(grammar), limits.automaton), masks_(*tokens_, limits.mask_bytes) {}
 
 size_t Constraint::memory() const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   return automaton_.grammar().memory() + automaton_.memory() + masks_.memory();
 }
 
@@ -47,7 +46,7 @@ std::vector<ConstraintState::Accepted> ConstraintState::accepted() const {
 template <class Work>
 Status ConstraintState::with_automaton(Work&& work) {
   const Constraint& shared = *constraint_;
-  const std::lock_guard lock(shared.mutex_);
+  const Lock lock(shared.mutex_);
   for (int attempt = 0; attempt < 2; ++attempt) {
     shared.automaton_.allow_steps();
     if ((generation_ == shared.generation_ || read_again(shared.automaton_)) && shared.automaton_.is_within_limits()) {

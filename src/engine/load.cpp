@@ -281,13 +281,19 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
   parts.prefill_chunk = std::min(placement.prefill_chunk, placement.config.max_step_tokens);
 
   const std::shared_ptr<Engine> engine(new Engine(std::move(parts)));
-  engine->stats_.load_seconds = times.total();
+  const double seconds = times.total();
+  std::string pools;
+  {
+    const EngineLock lock(engine->mutex_);
+    engine->stats_.load_seconds = seconds;
+    pools = engine->sequences_.pools().text();
+  }
   const ModelSpec& spec = engine->spec();
   std::string line;
   append_format(line, "loaded %s (%s, %.2f billion parameters) on %s, context %d, KV blocks of %d tokens: %s; %.2f s",
                 spec.name.c_str(), spec.arch.c_str(), static_cast<double>(engine->info_.n_params) * 1e-9,
                 engine->backend_->description().c_str(), placement.config.n_context, kKvBlockTokens,
-                engine->sequences_.pools().text().c_str(), engine->stats_.load_seconds);
+                pools.c_str(), seconds);
   engine->log_->write(LogLevel::info, line);
   if (const std::string remark = engine->backend_->remark(); !remark.empty()) engine->log_->write(LogLevel::info, remark);
   engine->log_->write(LogLevel::debug, "load times: " + times.text());
@@ -298,7 +304,7 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
 EngineInfo Engine::info() const { return info_; }
 
 EngineStats Engine::stats() const {
-  const std::lock_guard lock(mutex_);
+  const EngineLock lock(mutex_);
   EngineStats s = stats_;
   s.n_sessions = sequences_.n_taken() - requests_->n_running();
   s.n_kv_blocks = sequences_.pools().n_blocks();
@@ -329,9 +335,9 @@ Status Engine::check_constraint(const SessionOptions& options) const {
 
 // Requests that run give way.
 Status Engine::take_slot(Session& session) {
-  const auto takes = [&] { return sequences_.take_slot(session.seq_) || (requests_->give_way() && sequences_.take_slot(session.seq_)); };
+  const auto takes = [&]() INLAY_NEEDS(engine_mutex) { return sequences_.take_slot(session.seq_) || (requests_->give_way() && sequences_.take_slot(session.seq_)); };
   {
-    const std::lock_guard lock(mutex_);
+    const EngineLock lock(mutex_);
     INLAY_TRY(lost_.status());
     if (takes()) return {};
     if (requests_->n_running() == 0) return session_limit();
@@ -354,7 +360,7 @@ std::shared_ptr<Session> Engine::session_of_request(SessionOptions options) {
   return session;
 }
 void Engine::return_slot(Session& session) {
-  const std::lock_guard lock(mutex_);
+  const EngineLock lock(mutex_);
   if (session.in_slices_) decoder_.end_slices();
   decoder_.leave_ahead(session);
   sequences_.release(session.seq_);

@@ -13,7 +13,7 @@ Status Requests::compute(const Compute& asked, RunResult& result) {
   bool ran = false;
   for (bool goes_on = true; goes_on;) {
     {
-      const Engine::LongTurn turn(engine_, [this] { return ends_thread_ || !asked_by_thread(); }, Engine::Turn::kKeepsPending);
+      const Engine::LongTurn turn(engine_, [this]() INLAY_NEEDS(engine_mutex) { return ends_thread_ || !asked_by_thread(); }, Engine::Turn::kKeepsPending);
       if (!turn.is_idle()) return engine_.decoder_.check_idle();
       n_drawn_ = 0;
       try {
@@ -27,7 +27,7 @@ Status Requests::compute(const Compute& asked, RunResult& result) {
     flush();
     if (asked.one_step || (asked.in_units && now_us() >= asked.until)) goes_on = false;
   }
-  const std::lock_guard lock(engine_.mutex_);
+  const EngineLock lock(engine_.mutex_);
   result.has_work = result.has_work && !live_.empty();
   return engine_.lost_.status();
 }
@@ -58,7 +58,7 @@ Status Requests::run_units(size_t n) {
   const size_t first = open_.n_done;
   const int64_t began = now_us();
   const std::span<Draw> draws = std::span(draws_).first(drawing_.size());
-  const auto masks = [this] {
+  const auto masks = [this]() INLAY_NEEDS(engine_turn) {
     for (const Request* request : drawing_) request->run.session->make_mask();
   };
   INLAY_TRY(engine_.queue_.run(open_, n, {.draws = draws}, masks));
@@ -171,8 +171,8 @@ void Requests::apply_round(bool in_units) {
     if (waits_for_prefix(*viewed_[i])) continue;
     if (!begin(*viewed_[i])) break;
   }
-  const auto is_single = [this](const Round::Part& part) { return n_rows_of(part) == 1; };
-  const auto is_prompt = [this](const Round::Part& part) { return n_rows_of(part) > 1; };
+  const auto is_single = [this](const Round::Part& part) INLAY_NEEDS(engine_turn) { return n_rows_of(part) == 1; };
+  const auto is_prompt = [this](const Round::Part& part) INLAY_NEEDS(engine_turn) { return n_rows_of(part) > 1; };
   const bool in_turns = in_units && std::ranges::any_of(round_.parts, is_single) && std::ranges::any_of(round_.parts, is_prompt);
   ran_prompts_ = in_turns && !ran_prompts_;
   for (const Round::Part& part : round_.parts) {

@@ -104,7 +104,7 @@ class SessionFiller {
   }
 
   void finish() {
-    const std::lock_guard lock(engine_.mutex_);
+    const EngineLock lock(engine_.mutex_);
     seq_.has_logits = state_.has_logits;
     seq_.logits_readable = state_.logits_readable;
     session_.publish();
@@ -112,7 +112,7 @@ class SessionFiller {
 
  private:
   Status noted(Status status) {
-    const std::lock_guard lock(engine_.mutex_);
+    const EngineLock lock(engine_.mutex_);
     return engine_.lost_.noted(std::move(status));
   }
 
@@ -127,7 +127,7 @@ class SessionFiller {
     std::vector<std::byte> rows(position_bytes * kKvBlockTokens);
     std::vector<int32_t> table;
     {
-      const std::lock_guard lock(engine_.mutex_);
+      const EngineLock lock(engine_.mutex_);
       table = seq_.kv[group].table;
     }
     for (int32_t b = first / kKvBlockTokens, n = 0; b < kv_blocks_for(end); b += n) {

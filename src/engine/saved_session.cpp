@@ -14,7 +14,7 @@ Result<SavedSession> SavedSession::of(Session& session) {
   INLAY_ASSIGN(out.state_, SessionBytes::describe(session));
   Engine& engine = session.engine();
   {
-    const std::lock_guard lock(engine.mutex_);
+    const EngineLock lock(engine.mutex_);
     INLAY_TRY(engine.lost_.status());
     out.holdings_ = session.seq_.kv;
   }
@@ -35,7 +35,7 @@ Status SavedSession::put(std::span<const std::byte> bytes) {
 Status SavedSession::copied(Status status) {
   Engine& engine = session_->engine();
   if (status.ok()) status = engine.backend().wait_for_copies();
-  const std::lock_guard lock(engine.mutex_);
+  const EngineLock lock(engine.mutex_);
   return engine.lost_.noted(std::move(status));
 }
 

@@ -81,7 +81,7 @@ class PackedSource final : public ByteSource {
 
   // Codes of a row lie all over their tensor, so parts come and go as a whole.
   void discard(uint64_t, uint64_t n) const override {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     n_discarded_ += n;
     if (n_discarded_ < size()) return;
     for (const PackedMatrix::Part& part : m_.parts) part.source->discard(part.offset, part.n_bytes);
@@ -91,7 +91,7 @@ class PackedSource final : public ByteSource {
 
  private:
   Status attach() const {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (is_attached_) return {};
     for (const PackedMatrix::Part& part : m_.parts) INLAY_TRY(m_.attach(part, read_));
     is_attached_ = true;

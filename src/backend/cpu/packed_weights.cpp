@@ -66,7 +66,7 @@ class MatrixPacking {
 
   void keep(Status status) {
     if (status.ok()) return;
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (failure_.ok()) failure_ = std::move(status);
   }
 
