@@ -241,7 +241,10 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void keep_profile(Profile profile);       // the latest kMaxProfiles
   std::vector<Profile> profiles() const;
 
+  // UNSUPPORTED of a model whose tokens see those behind them: what is drawn would change all that was computed.
+  Status check_writes() const;
   Result<std::shared_ptr<Session>> create_session(const SessionOptions& options);
+  Result<std::shared_ptr<Session>> create_text_session();  // for a text that is run as a whole, of any model
   Requests& requests() { return *requests_; }
   size_t n_ahead() const;  // sessions whose next token was begun before it is asked for: for tests
 

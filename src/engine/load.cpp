@@ -221,7 +221,7 @@ static void expect_weights(const Plan& plan, ProgressReport& report) {
 
 // A session, some text and a conversation: a host's first ones would take ten times as long as those that follow.
 static void call_first(const std::shared_ptr<Engine>& engine) {
-  (void)engine->create_session({});
+  (void)engine->create_text_session();
   const Tokenizer* tokenizer = engine->tokenizer();
   if (!tokenizer) return;
   std::vector<int32_t> tokens;
@@ -313,7 +313,20 @@ EngineStats Engine::stats() const {
   return s;
 }
 
+Status Engine::check_writes() const {
+  if (spec().causal) return {};
+  return error(Code::unsupported, "%s is false: the model's tokens see those behind them, so that it makes embeddings and writes no text",
+               metadata_.key_in_file(spec().arch + ".attention.causal").c_str());
+}
+
+Result<std::shared_ptr<Session>> Engine::create_text_session() {
+  const std::shared_ptr<Session> session(new Session(shared_from_this(), {}));
+  INLAY_TRY(take_slot(*session));
+  return session;
+}
+
 Result<std::shared_ptr<Session>> Engine::create_session(const SessionOptions& options) {
+  INLAY_TRY(check_writes());
   INLAY_TRY(validate(options.sampler, spec().n_vocab));
   if (options.max_tokens < 0) return error(Code::invalid_argument, "max_tokens is %d, expected 0 or more", options.max_tokens);
   INLAY_TRY(validate_stop_tokens(options.stop_tokens, spec().n_vocab));

@@ -41,6 +41,7 @@ std::shared_ptr<RequestQueue> Requests::add_queue(const std::shared_ptr<Engine>&
 // What would be found out later otherwise.
 Status Requests::check(std::span<const int32_t> prompt, const RequestOptions& options) const {
   const SessionOptions& session = options.session;
+  INLAY_TRY(engine_.check_writes());
   INLAY_TRY(validate(session.sampler, engine_.spec().n_vocab));
   INLAY_TRY(validate_stop_tokens(session.stop_tokens, engine_.spec().n_vocab));
   TextStream stops;

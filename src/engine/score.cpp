@@ -156,7 +156,9 @@ Status check_other(const Engine& engine, const Engine& other, std::span<const st
 
 Status score(Engine& engine, std::span<const std::span<const int32_t>> texts, const ScoreOptions& options,
              std::span<ScoredToken> scores, std::span<TokenLogprob> top) {
+  INLAY_TRY(engine.check_writes());
   INLAY_TRY(check_texts(engine, texts));
+  if (options.against) INLAY_TRY(of_other(options.against->check_writes()));
   if (options.against) INLAY_TRY(check_other(engine, *options.against, texts));
   std::ranges::fill(scores, ScoredToken{});
   std::ranges::fill(top, TokenLogprob{-1, 0});

@@ -13,7 +13,7 @@ const ArchSpec kGemma3 = {
     .post_norms = true,
     .scaled_embedding = true,
     .wide_scale_layers = 62,
-    .window = {.period = 6, .rope_base = 10000, .unscaled_rope = true},
+    .window = {.period = 6, .rope_base = 10000, .unscaled_rope = true, .can_be_halved = true},
 };
 
 }  // namespace inlay
