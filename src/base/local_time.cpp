@@ -96,7 +96,7 @@ std::tm broken_down(std::time_t now, const Shift& shift) {
 
 // While the library is opened: later another thread may already be in a call.
 [[maybe_unused]] const int reading_is_held_at_forks =
-    ::pthread_atfork([] { reading.lock(); }, [] { reading.unlock(); }, [] { reading.unlock(); });
+    ::pthread_atfork([]() INLAY_UNCHECKED { reading.lock(); }, []() INLAY_UNCHECKED { reading.unlock(); }, []() INLAY_UNCHECKED { reading.unlock(); });
 
 }  // namespace
 

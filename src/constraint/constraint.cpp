@@ -15,9 +15,12 @@ Result<std::shared_ptr<const Constraint>> Constraint::make(Grammar grammar, std:
   if (grammar.regexes.is_full() || grammar.memory() > limits.compile_bytes) return too_large();
   std::shared_ptr<Constraint> out(new Constraint(std::move(grammar), std::move(tokens), limits));
   out->origin_ = std::move(origin);
-  out->automaton_.allow_steps();
-  (void)out->automaton_.start();
-  if (!out->automaton_.is_within_limits()) return too_large();
+  {
+    const Lock lock(out->mutex_);
+    out->automaton_.allow_steps();
+    (void)out->automaton_.start();
+    if (!out->automaton_.is_within_limits()) return too_large();
+  }
   return std::shared_ptr<const Constraint>(std::move(out));
 }
 
@@ -145,7 +148,7 @@ Status ConstraintState::mask(std::span<uint32_t> words) {
     return error(Code::invalid_argument, "a mask of %zu words was given; the vocabulary's have %zu", words.size(),
                  constraint_->tokens().mask_words());
   return with_automaton(
-      [&](Automaton& automaton) { constraint_->masks_.make(automaton, places_.back().config, words); });
+      [&](Automaton& automaton) INLAY_UNCHECKED { constraint_->masks_.make(automaton, places_.back().config, words); });
 }
 
 Result<std::string> ConstraintState::forced_bytes(size_t max_bytes) {

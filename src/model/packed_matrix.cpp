@@ -170,9 +170,9 @@ class PackedSource final : public ByteSource {
   const DType dtype_;
   const uint64_t row_bytes_;
   mutable Mutex mutex_;  // of the rest, and of m_ until it is attached
-  mutable std::vector<std::vector<std::byte>> read_;
-  mutable bool is_attached_ = false;
-  mutable uint64_t n_discarded_ = 0;
+  mutable std::vector<std::vector<std::byte>> read_ INLAY_GUARDED_BY(mutex_);
+  mutable bool is_attached_ INLAY_GUARDED_BY(mutex_) = false;
+  mutable uint64_t n_discarded_ INLAY_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace
