@@ -197,6 +197,7 @@ TEST(TargetFile, PermissionsOfWhatIsReplacedAreKept) {
   ASSERT_TRUE(made.ok());
   EXPECT_EQ(mode_of(path) & 07777, 0640u);
 }
+#endif
 
 TEST(TargetFile, ALargeWriteBeatsAndIsEnded) {
   const TemporaryFolder folder;
@@ -211,7 +212,6 @@ TEST(TargetFile, ALargeWriteBeatsAndIsEnded) {
     EXPECT_EQ(contents(folder.path("out")).size(), large.size());
   }
 }
-#endif
 
 TEST(TargetFile, LongNamesAreTaken) {
   const TemporaryFolder folder;
