@@ -448,8 +448,9 @@ typedef struct inlay_load_params {
   uint64_t kv_budget_bytes;
   // Type of the stored keys and values. [default F32 on REFERENCE, else F16]
   inlay_kv_dtype kv_dtype;
-  // Tokens that prefill runs at a time; a cancel is seen between them. More than n_context is as n_context, and the log
-  // says so. [tokens, 0 to 4096, default 512, on a GPU with the memory for it 1024]
+  // Tokens that prefill runs at a time; a cancel is seen between them. The longest text that can be embedded where
+  // tokens see those behind them. More than n_context is as n_context, and the log says so. [tokens, 0 to 4096, default
+  // 512, on a GPU with the memory for it 1024; 2048 where tokens see those behind them]
   int32_t prefill_chunk;
   // Least important messages to keep and to report. [default INFO]
   inlay_log_level log_level;
@@ -1398,13 +1399,14 @@ inlay_status inlay_token_get_info(const inlay_engine* engine, int32_t token, inl
 
 // ---- Sessions --------------------------------------------------------------------------------------------------------
 
-// Makes an empty session.
+// Makes an empty session. UNSUPPORTED of a model whose tokens see those behind them (`attention.causal` false): it
+// makes embeddings and writes no text.
 // Thread: any.
 // Blocks: no; where running requests have all places: for their step, after which one of them gives way; takes device
 // memory.
 // Ownership: `*session` is the caller's, to be freed with inlay_session_free; it keeps the engine alive.
 // On error: `*session` is NULL.
-// Errors: SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
+// Errors: UNSUPPORTED, SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
 // Since: 1.0.
 inlay_status inlay_session_create(const inlay_engine* engine, const inlay_session_params* params,
                                   inlay_session** session, inlay_error* err);
@@ -1647,7 +1649,7 @@ inlay_status inlay_log_read(const inlay_engine* engine, uint64_t* cursor, inlay_
 // memory.
 // Ownership: Nothing is kept.
 // On error: No profile is added.
-// Errors: SESSION_LIMIT, KV_FULL, DEVICE_OUT_OF_MEMORY, INVALID_STATE, DEVICE_LOST.
+// Errors: UNSUPPORTED, SESSION_LIMIT, KV_FULL, DEVICE_OUT_OF_MEMORY, INVALID_STATE, DEVICE_LOST.
 // Since: 1.1.
 inlay_status inlay_profile_step(const inlay_engine* engine, const inlay_profile_params* params, inlay_error* err);
 
@@ -1712,7 +1714,7 @@ inlay_status inlay_chat_tokenize(const inlay_engine* engine, const char* convers
 
 // Turns texts into vectors: the final hidden states of a text's tokens, normalized as before the output matrix, pooled.
 // Each text runs in a session of its own, several at once where sessions are free and a step has room; a text longer
-// than prefill_chunk runs chunk by chunk.
+// than prefill_chunk runs chunk by chunk. Where tokens see those behind them it is CONTEXT_FULL.
 // Thread: any.
 // Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between its steps;
 // progress is called meanwhile.
@@ -1734,7 +1736,8 @@ inlay_status inlay_embed(const inlay_engine* engine, const inlay_embed_input* in
 // progress is called meanwhile.
 // Ownership: Nothing is kept.
 // On error: BUFFER_TOO_SMALL: nothing was run. Otherwise scores and top are unspecified.
-// Errors: BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT, CANCELLED.
+// Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT,
+// CANCELLED.
 // Since: 1.2.
 inlay_status inlay_score(const inlay_engine* engine, const inlay_engine* against, const int32_t* tokens,
                          size_t n_tokens, const int32_t* lengths, size_t n_texts, const inlay_score_params* params,

@@ -51,9 +51,9 @@ struct KvMoveArgs {
   const float* sin;
 };
 
-// Causal attention of the m consecutive queries of one sequence over what is cached up to each of them: all of it, or
-// the last `window` positions, the query's own included. Keys and values that no query sees are not read: their places
-// in the block table may hold anything.
+// Attention of the m consecutive queries of one sequence over what is cached up to each of them: all of it, or the last
+// `window` positions, the query's own included. With both_ways also over as many behind it, up to the last query. Keys and
+// values that no query sees are not read: their places in the block table may hold anything.
 struct AttentionArgs {
   const float* q;             // (m, n_heads, d_head), rows ld_q apart
   float* out;                 // (m, n_heads, d_head), rows ld_out apart
@@ -66,11 +66,18 @@ struct AttentionArgs {
   float softcap;       // scaled scores become softcap * tanh(score / softcap); 0: they stay
   int64_t window;      // 0: all
   const float* sinks;  // (n_heads) joins the sum that softmax divides by, as exp of a score; null: none
+  bool both_ways = false;
 
   // The first position that a query sees.
   int64_t first_key(int64_t query) const {
     const int64_t first = first_position + query + 1 - window;
     return window == 0 || first < 0 ? 0 : first;
+  }
+  // Behind the last one that it sees.
+  int64_t end_key(int64_t query) const {
+    const int64_t own = first_position + query, end = first_position + m;
+    if (!both_ways) return own + 1;
+    return window == 0 || own + window > end ? end : own + window;
   }
 };
 

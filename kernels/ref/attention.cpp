@@ -27,7 +27,7 @@ double exponentials(std::vector<float>& scores, const float* sink) {
 }
 
 void attend(const AttentionArgs& a, int64_t query, int64_t head, std::vector<float>& scores) {
-  const int64_t first = a.first_key(query), n_keys = a.first_position + query + 1 - first;
+  const int64_t first = a.first_key(query), n_keys = a.end_key(query) - first;
   const int64_t kv_head = head / (a.n_heads / a.n_kv_heads);
   const float* q = a.q + query * a.ld_q + head * a.d_head;
   float* out = a.out + query * a.ld_out + head * a.d_head;

@@ -96,12 +96,12 @@ std::tm broken_down(std::time_t now, const Shift& shift) {
 
 // While the library is opened: later another thread may already be in a call.
 [[maybe_unused]] const int reading_is_held_at_forks =
-    ::pthread_atfork([] { reading.lock(); }, [] { reading.unlock(); }, [] { reading.unlock(); });
+    ::pthread_atfork([]() INLAY_UNCHECKED { reading.lock(); }, []() INLAY_UNCHECKED { reading.unlock(); }, []() INLAY_UNCHECKED { reading.unlock(); });
 
 }  // namespace
 
 std::tm local_time(std::time_t when) {
-  const std::lock_guard lock(reading);
+  const Lock lock(reading);
   const bool is_child = fork_generation() != 0;
   if (const Shift* shift = is_child ? shifts.find(when) : nullptr) return broken_down(when, *shift);
   if (!is_child && shifts.n == 0) make_table(std::time(nullptr));

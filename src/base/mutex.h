@@ -6,27 +6,61 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+
+#include "src/base/thread_safety.h"
 #ifndef _WIN32
 #include <pthread.h>
 #endif
 
 namespace inlay {
 
-#ifdef _WIN32
-
-class Mutex {
+class INLAY_LOCK Mutex {
  public:
   Mutex() = default;
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;
-  void lock();
-  bool try_lock();
-  void unlock();
+#ifdef _WIN32
+  void lock() INLAY_TAKES();
+  void unlock() INLAY_LETS_GO();
+#else
+  void lock() INLAY_TAKES() { system_.lock(); }
+  void unlock() INLAY_LETS_GO() { system_.unlock(); }
+#endif
 
  private:
   friend class Condition;
+#ifdef _WIN32
   void* system_ = nullptr;  // an SRWLOCK
+#else
+  std::mutex system_;
+#endif
 };
+
+// Holds a mutex while it lives, unless it is let go before.
+class INLAY_LOCK_HOLDER Lock {
+ public:
+  explicit Lock(Mutex& mutex) INLAY_TAKES(mutex) : mutex_(mutex) { mutex_.lock(); }
+  ~Lock() INLAY_LETS_GO() {
+    if (is_held_) mutex_.unlock();
+  }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+  void lock() INLAY_TAKES() {
+    mutex_.lock();
+    is_held_ = true;
+  }
+  void unlock() INLAY_LETS_GO() {
+    is_held_ = false;
+    mutex_.unlock();
+  }
+
+ private:
+  friend class Condition;
+  Mutex& mutex_;
+  bool is_held_ = true;
+};
+
+#ifdef _WIN32
 
 class Condition {
  public:
@@ -35,13 +69,9 @@ class Condition {
   Condition& operator=(const Condition&) = delete;
   void notify_one();
   void notify_all();
-  void wait(std::unique_lock<Mutex>& lock);
-  template <class Holds>
-  void wait(std::unique_lock<Mutex>& lock, Holds holds) {
-    while (!holds()) wait(lock);
-  }
+  void wait(Lock& lock);
   // For about that time, or until a thread notifies, or earlier. On Windows for a millisecond at least.
-  void wait_for(std::unique_lock<Mutex>& lock, std::chrono::microseconds time);
+  void wait_for(Lock& lock, std::chrono::microseconds time);
 
  private:
   void* system_ = nullptr;  // a CONDITION_VARIABLE
@@ -53,8 +83,6 @@ void wake_all(std::atomic<uint32_t>& value);
 
 #else
 
-using Mutex = std::mutex;
-
 // std::condition_variable waits for a time by a function that older C libraries do not have.
 class Condition {
  public:
@@ -64,12 +92,8 @@ class Condition {
   Condition& operator=(const Condition&) = delete;
   void notify_one() { pthread_cond_signal(&system_); }
   void notify_all() { pthread_cond_broadcast(&system_); }
-  void wait(std::unique_lock<Mutex>& lock) { pthread_cond_wait(&system_, lock.mutex()->native_handle()); }
-  template <class Holds>
-  void wait(std::unique_lock<Mutex>& lock, Holds holds) {
-    while (!holds()) wait(lock);
-  }
-  void wait_for(std::unique_lock<Mutex>& lock, std::chrono::microseconds time);
+  void wait(Lock& lock) { pthread_cond_wait(&system_, lock.mutex_.system_.native_handle()); }
+  void wait_for(Lock& lock, std::chrono::microseconds time);
 
  private:
   pthread_cond_t system_;

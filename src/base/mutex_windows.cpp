@@ -16,17 +16,16 @@ static_assert(sizeof(SRWLOCK) == sizeof(void*) && sizeof(CONDITION_VARIABLE) == 
 }  // namespace
 
 void Mutex::lock() { AcquireSRWLockExclusive(lock_of(system_)); }
-bool Mutex::try_lock() { return TryAcquireSRWLockExclusive(lock_of(system_)); }
 void Mutex::unlock() { ReleaseSRWLockExclusive(lock_of(system_)); }
 
 void Condition::notify_one() { WakeConditionVariable(condition_of(system_)); }
 void Condition::notify_all() { WakeAllConditionVariable(condition_of(system_)); }
-void Condition::wait(std::unique_lock<Mutex>& lock) {
-  SleepConditionVariableSRW(condition_of(system_), lock_of(lock.mutex()->system_), INFINITE, 0);
+void Condition::wait(Lock& lock) {
+  SleepConditionVariableSRW(condition_of(system_), lock_of(lock.mutex_.system_), INFINITE, 0);
 }
-void Condition::wait_for(std::unique_lock<Mutex>& lock, std::chrono::microseconds time) {
+void Condition::wait_for(Lock& lock, std::chrono::microseconds time) {
   const auto milliseconds = std::clamp<int64_t>(time.count() / 1000, 1, INT32_MAX);
-  SleepConditionVariableSRW(condition_of(system_), lock_of(lock.mutex()->system_), static_cast<DWORD>(milliseconds), 0);
+  SleepConditionVariableSRW(condition_of(system_), lock_of(lock.mutex_.system_), static_cast<DWORD>(milliseconds), 0);
 }
 
 void wait_for_change(const std::atomic<uint32_t>& value, uint32_t old) {

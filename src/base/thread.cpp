@@ -19,20 +19,20 @@ namespace {
 class Answer {
  public:
   void give(bool yes) {
-    const std::lock_guard<Mutex> lock(mutex_);
+    const Lock lock(mutex_);
     yes_ = yes;
     given_.notify_one();
   }
   bool wait() {
-    std::unique_lock<Mutex> lock(mutex_);
-    given_.wait(lock, [this] { return yes_.has_value(); });
+    Lock lock(mutex_);
+    while (!yes_) given_.wait(lock);
     return *yes_;
   }
 
  private:
   Mutex mutex_;
   Condition given_;
-  std::optional<bool> yes_;
+  std::optional<bool> yes_ INLAY_GUARDED_BY(mutex_);
 };
 
 struct Start {

@@ -76,7 +76,7 @@ ThreadPool::~ThreadPool() { stop(); }
 
 void ThreadPool::stop() {
   stopping_.store(true);
-  { std::lock_guard<Mutex> lock(sleep_mutex_); }
+  { Lock lock(sleep_mutex_); }
   wake_.notify_all();
   for (Thread& worker : workers_) worker.join();
 }
@@ -92,7 +92,7 @@ void ThreadPool::parallel_for(int64_t n_items, int64_t grain, LoopBody body) {
     return;
   }
 
-  std::lock_guard<Mutex> lock(loop_mutex_);
+  Lock lock(loop_mutex_);
   const bool shared = grain < n_items && !workers_.empty();
   next_item_.store(0, std::memory_order_relaxed);
   if (shared) {
@@ -111,7 +111,7 @@ void ThreadPool::publish() {
   // Sequentially consistent against sleepers_: either the sleeper sees the loop or we see the sleeper.
   state_.store(number << kNumberShift | kOpen);
   if (sleepers_.load() == 0) return;
-  { std::lock_guard<Mutex> lock(sleep_mutex_); }
+  { Lock lock(sleep_mutex_); }
   wake_.notify_all();
 }
 
@@ -155,12 +155,13 @@ bool ThreadPool::join_next_loop(uint64_t& last_number) {
     bool joined = false;
     const bool found = spin_until([&] { return stopping_.load() || (joined = try_join(last_number)); });
     if (found) return joined;
-    std::unique_lock<Mutex> lock(sleep_mutex_);
+    Lock lock(sleep_mutex_);
     sleepers_.fetch_add(1);
-    wake_.wait(lock, [&] {
+    const auto may_go_on = [&] {
       const uint64_t state = state_.load();
       return stopping_.load() || ((state & kOpen) && (state >> kNumberShift) != last_number);
-    });
+    };
+    while (!may_go_on()) wake_.wait(lock);
     sleepers_.fetch_sub(1);
   }
 }

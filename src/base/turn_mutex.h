@@ -10,19 +10,19 @@ namespace inlay {
 
 // For what threads take again and again and hold long: with std::mutex one that lets go and asks at once again mostly
 // gets it before a thread that has waited all the time wakes up.
-class TurnMutex {
+class INLAY_LOCK TurnMutex {
  public:
   TurnMutex() = default;
   TurnMutex(const TurnMutex&) = delete;
   TurnMutex& operator=(const TurnMutex&) = delete;
 
-  void lock() {
+  void lock() INLAY_TAKES() {
     const uint32_t mine = next_.fetch_add(1, std::memory_order_relaxed);
     for (uint32_t now = now_.load(std::memory_order_acquire); now != mine; now = now_.load(std::memory_order_acquire)) {
       wait_for_change(now_, now);
     }
   }
-  void unlock() {
+  void unlock() INLAY_LETS_GO() {
     now_.fetch_add(1, std::memory_order_release);
     wake_all(now_);
   }

@@ -1,6 +1,5 @@
 #include "src/constraint/constraint.h"
 
-#include <mutex>
 
 namespace inlay::constraint {
 
@@ -16,9 +15,12 @@ Result<std::shared_ptr<const Constraint>> Constraint::make(Grammar grammar, std:
   if (grammar.regexes.is_full() || grammar.memory() > limits.compile_bytes) return too_large();
   std::shared_ptr<Constraint> out(new Constraint(std::move(grammar), std::move(tokens), limits));
   out->origin_ = std::move(origin);
-  out->automaton_.allow_steps();
-  (void)out->automaton_.start();
-  if (!out->automaton_.is_within_limits()) return too_large();
+  {
+    const Lock lock(out->mutex_);
+    out->automaton_.allow_steps();
+    (void)out->automaton_.start();
+    if (!out->automaton_.is_within_limits()) return too_large();
+  }
   return std::shared_ptr<const Constraint>(std::move(out));
 }
 
@@ -26,7 +28,7 @@ Constraint::Constraint(Grammar grammar, std::shared_ptr<const TokenTrie> tokens,
     : tokens_(std::move(tokens)), automaton_(std::move(grammar), limits.automaton), masks_(*tokens_, limits.mask_bytes) {}
 
 size_t Constraint::memory() const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   return automaton_.grammar().memory() + automaton_.memory() + masks_.memory();
 }
 
@@ -47,7 +49,7 @@ std::vector<ConstraintState::Accepted> ConstraintState::accepted() const {
 template <class Work>
 Status ConstraintState::with_automaton(Work&& work) {
   const Constraint& shared = *constraint_;
-  const std::lock_guard lock(shared.mutex_);
+  const Lock lock(shared.mutex_);
   for (int attempt = 0; attempt < 2; ++attempt) {
     shared.automaton_.allow_steps();
     if ((generation_ == shared.generation_ || read_again(shared.automaton_)) && shared.automaton_.is_within_limits()) {
@@ -160,7 +162,7 @@ Status ConstraintState::mask(std::span<uint32_t> words) {
     return error(Code::invalid_argument, "a mask of %zu words was given; the vocabulary's have %zu", words.size(),
                  constraint_->tokens().mask_words());
   return with_automaton(
-      [&](Automaton& automaton) { constraint_->masks_.make(automaton, places_.back().config, words); });
+      [&](Automaton& automaton) INLAY_UNCHECKED { constraint_->masks_.make(automaton, places_.back().config, words); });
 }
 
 Result<std::string> ConstraintState::forced_bytes(size_t max_bytes) {

@@ -43,9 +43,9 @@ class Constraint {
   std::shared_ptr<const TokenTrie> tokens_;
   std::string origin_;
   mutable Mutex mutex_;
-  mutable Automaton automaton_;
-  mutable MaskMaker masks_;
-  mutable uint64_t generation_ = 1;  // of the automaton
+  mutable Automaton automaton_ INLAY_GUARDED_BY(mutex_);
+  mutable MaskMaker masks_ INLAY_GUARDED_BY(mutex_);
+  mutable uint64_t generation_ INLAY_GUARDED_BY(mutex_) = 1;  // of the automaton
 };
 
 // A place in a text under a constraint. Copies are independent. One thread at a time uses a state; states of one constraint

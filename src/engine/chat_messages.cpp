@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 
 #include "src/base/local_time.h"
 #include "src/template/variables.h"
@@ -89,7 +88,7 @@ Result<ModelChatFormatPtr> ChatFormats::get(const std::shared_ptr<const Tokenize
                                             const ChatFormatChoice& choice) {
   if (!tokenizer) return error(Code::unsupported, "the model has no tokenizer");
   if (choice.json || choice.source) return make_format(tokenizer, templates, choice);
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   ModelChatFormatPtr& known = choice.has_tools ? of_tools_ : of_usual_;
   if (!known) {
     INLAY_ASSIGN(known, make_format(tokenizer, templates, choice));

@@ -46,7 +46,7 @@ class ChatFormats {
 
  private:
   Mutex mutex_;
-  ModelChatFormatPtr of_usual_, of_tools_;
+  ModelChatFormatPtr of_usual_ INLAY_GUARDED_BY(mutex_), of_tools_ INLAY_GUARDED_BY(mutex_);
 };
 
 // One message. For one thread at a time.

@@ -106,7 +106,7 @@ Result<std::shared_ptr<const TokenTrie>> DrawnVocabulary::get(const Tokenizer* t
   const auto is_text = [&](int32_t token) { return token < n_vocab && piece_of(*tokenizer, token, {}).kind == PieceKind::text; };
   const bool are_apart = std::ranges::any_of(markers, is_text);
   if (!are_apart) markers = {};
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   if (!are_apart && made_) return made_;
   for (const Marked& known : marked_)
     if (are_apart && std::ranges::equal(known.markers, markers)) return known.tokens;
@@ -121,7 +121,7 @@ Result<std::shared_ptr<const TokenTrie>> DrawnVocabulary::get(const Tokenizer* t
 }
 
 bool DrawnVocabulary::has(const Constraint& constraint) const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   const auto is_of = [&](const Marked& known) { return known.tokens.get() == &constraint.tokens(); };
   return &constraint.tokens() == made_.get() || std::ranges::any_of(marked_, is_of);
 }

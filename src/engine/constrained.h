@@ -43,12 +43,12 @@ class DrawnVocabulary {
 
  private:
   mutable Mutex mutex_;
-  std::shared_ptr<const constraint::TokenTrie> made_;
+  std::shared_ptr<const constraint::TokenTrie> made_ INLAY_GUARDED_BY(mutex_);
   struct Marked {
     std::vector<int32_t> markers;
     std::shared_ptr<const constraint::TokenTrie> tokens;
   };
-  std::vector<Marked> marked_;  // as many as the model's templates have formats
+  std::vector<Marked> marked_ INLAY_GUARDED_BY(mutex_);  // as many as the model's templates have formats
 };
 
 class Engine;

@@ -174,7 +174,7 @@ Status Decoder::advance(size_t n_units) {
       if (!status.ok() || open.n_left() == 0) end_chunk(std::move(status));
       continue;
     }
-    const auto masks = [this] { make_masks(); };
+    const auto masks = [this]() INLAY_NEEDS(engine_turn) { make_masks(); };
     if (step_.is_pending) return engine_.queue_.run(open, n, {.draws = draws_}, masks);
     (void)plan_ahead();
     Status status = engine_.queue_.run_ahead_of(open, ahead_.open, {.draws = draws_}, masks);

@@ -18,18 +18,18 @@ class Decoder {
  public:
   explicit Decoder(Engine& engine);
 
-  Status step(std::span<Session* const> sessions, std::span<StepEvent> events);
-  Status slice(std::span<Session* const> sessions, int32_t max_units, std::span<StepEvent> events, int32_t& units_left);
-  Status abandon(std::span<Session* const> sessions);
+  Status step(std::span<Session* const> sessions, std::span<StepEvent> events) INLAY_NEEDS(engine_turn, engine_mutex);
+  Status slice(std::span<Session* const> sessions, int32_t max_units, std::span<StepEvent> events, int32_t& units_left) INLAY_NEEDS(engine_turn, engine_mutex);
+  Status abandon(std::span<Session* const> sessions) INLAY_NEEDS(engine_mutex);
 
-  Status check_idle() const;  // that no step in slices is pending
-  void end_slices();          // of the step that is pending
-  size_t n_ahead() const { return ahead_.sessions.size(); }
-  void leave_ahead(const Session& session);  // nobody will ask for the step that was begun, if the session takes part in it
-  Status drop_left();  // in turn: waits until the device is done with steps that nobody will ask for
+  Status check_idle() const INLAY_NEEDS(engine_mutex);  // that no step in slices is pending
+  void end_slices() INLAY_NEEDS(engine_mutex);          // of the step that is pending
+  size_t n_ahead() const INLAY_NEEDS(engine_mutex) { return ahead_.sessions.size(); }
+  void leave_ahead(const Session& session) INLAY_NEEDS(engine_mutex);  // nobody will ask for the step that was begun, if the session takes part in it
+  Status drop_left() INLAY_NEEDS(engine_turn, engine_mutex);  // in turn: waits until the device is done with steps that nobody will ask for
 
-  void finish_draw(Session& session, StepEvent& event);
-  void end_without_token(Session& session, StepEvent& event, FinishReason reason);
+  void finish_draw(Session& session, StepEvent& event) INLAY_NEEDS(engine_mutex);
+  void end_without_token(Session& session, StepEvent& event, FinishReason reason) INLAY_NEEDS(engine_mutex);
 
  private:
   // A step that draws: first what its sessions have left to be run before their last tokens, chunk by chunk, then one token of each.
@@ -48,23 +48,23 @@ class Decoder {
     OpenStep open;
   };
 
-  Status check_step(std::span<Session* const> sessions) const;
-  Status check_slices_of(std::span<Session* const> sessions) const;
-  void start(std::span<Session* const> sessions);
-  void admit(Session& session, StepEvent& event);
-  bool end_if_cancelled(Session& session, StepEvent& event);
-  Status advance(size_t n_units);
-  Status prepare();
-  bool begin_chunk(Session& session, StepEvent& event);
-  void end_chunk(Status status);
-  void gather();
-  Status finish(Status status);
-  void make_masks();  // of sessions with a constraint that take part
-  void take_draw(Session& session, StepEvent& event, Draw& draw);
-  size_t n_units_left() const;
-  bool take_ahead();
-  bool plan_ahead();
-  void leave_ahead();
+  Status check_step(std::span<Session* const> sessions) const INLAY_NEEDS(engine_mutex);
+  Status check_slices_of(std::span<Session* const> sessions) const INLAY_NEEDS(engine_mutex);
+  void start(std::span<Session* const> sessions) INLAY_NEEDS(engine_turn, engine_mutex);
+  void admit(Session& session, StepEvent& event) INLAY_NEEDS(engine_turn, engine_mutex);
+  bool end_if_cancelled(Session& session, StepEvent& event) INLAY_NEEDS(engine_turn, engine_mutex);
+  Status advance(size_t n_units) INLAY_NEEDS(engine_turn, engine_mutex);
+  Status prepare() INLAY_NEEDS(engine_turn, engine_mutex);
+  bool begin_chunk(Session& session, StepEvent& event) INLAY_NEEDS(engine_turn, engine_mutex);
+  void end_chunk(Status status) INLAY_NEEDS(engine_turn, engine_mutex);
+  void gather() INLAY_NEEDS(engine_turn, engine_mutex);
+  Status finish(Status status) INLAY_NEEDS(engine_turn, engine_mutex);
+  void make_masks() INLAY_NEEDS(engine_turn);  // of sessions with a constraint that take part
+  void take_draw(Session& session, StepEvent& event, Draw& draw) INLAY_NEEDS(engine_turn, engine_mutex);
+  size_t n_units_left() const INLAY_NEEDS(engine_mutex);
+  bool take_ahead() INLAY_NEEDS(engine_turn, engine_mutex);
+  bool plan_ahead() INLAY_NEEDS(engine_turn, engine_mutex);
+  void leave_ahead() INLAY_NEEDS(engine_mutex);
 
   Engine& engine_;
   DrawingStep step_;

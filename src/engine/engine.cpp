@@ -23,7 +23,7 @@ Status Engine::check_tokens(std::span<const int32_t> tokens) const {
 }
 
 Status Engine::check_not_in_slices() const {
-  const std::lock_guard lock(mutex_);
+  const EngineLock lock(mutex_);
   return check_idle();
 }
 
@@ -93,12 +93,12 @@ Status Engine::decode_slice(StepCaller& caller, int32_t max_units, int32_t& unit
 }
 
 Status Engine::decode_abandon(std::span<Session* const> sessions) {
-  const std::lock_guard lock(mutex_);
+  const EngineLock lock(mutex_);
   return decoder_.abandon(sessions);
 }
 
 size_t Engine::n_ahead() const {
-  const std::lock_guard lock(mutex_);
+  const EngineLock lock(mutex_);
   return decoder_.n_ahead();
 }
 
@@ -155,7 +155,7 @@ Status Engine::place_tokens(Session& session, std::span<const int32_t> tokens) {
 Result<double> Engine::measure_read_bandwidth() {
   const Turn turn(*this);
   INLAY_TRY(lost_.status());
-  Result<double> bandwidth = [this] {
+  Result<double> bandwidth = [this]() INLAY_NEEDS(engine_mutex) {
     const Computing computing(mutex_);
     return backend_->measure_read_bandwidth();
   }();

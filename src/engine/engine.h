@@ -13,13 +13,13 @@
 
 #include "src/backend/backend.h"
 #include "src/base/load_times.h"
-#include "src/base/mutex.h"
 #include "src/base/turn_mutex.h"
 #include "src/engine/chat.h"
 #include "src/engine/chat_messages.h"
 #include "src/engine/constrained.h"
 #include "src/engine/decoder.h"
 #include "src/engine/embedding_rules.h"
+#include "src/engine/engine_locks.h"
 #include "src/engine/log.h"
 #include "src/engine/options.h"
 #include "src/engine/sequences.h"
@@ -166,12 +166,12 @@ class Session {
   DrawContext draw_context();  // of the next draw; valid until the one after it
 
   // Of a session for requests, with the engine's mutex: nobody else has it.
-  bool is_idle() const { return !in_call_ && request_ == nullptr; }
+  bool is_idle() const INLAY_NEEDS(engine_mutex) { return !in_call_ && request_ == nullptr; }
 
   const std::shared_ptr<Engine> engine_;
   const bool for_requests_;         // it has no slot but while a request of it runs
-  bool in_call_ = false;            // of the host; a session for requests alone, under the engine's mutex
-  const Request* request_ = nullptr;  // that has it from now on to its end; likewise
+  bool in_call_ INLAY_GUARDED_BY(engine_mutex) = false;  // of the host; a session for requests alone
+  const Request* request_ INLAY_GUARDED_BY(engine_mutex) = nullptr;  // that has it from now on to its end; likewise
   SessionOptions options_;
   SamplerState sampler_state_;
   DryBias dry_;
@@ -188,7 +188,7 @@ class Session {
   std::atomic<bool> in_slices_{false};  // takes part in the engine's sliced step; written under the engine's mutex
 
   mutable Mutex info_mutex_;
-  SessionInfo info_;
+  SessionInfo info_ INLAY_GUARDED_BY(info_mutex_);
 };
 
 struct EngineInfo {
@@ -229,7 +229,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Log& log() { return *log_; }
   Backend& backend() const { return *backend_; }           // for saved sessions, and for inspection by tests
   uint64_t fingerprint() const { return fingerprint_; }    // of the model: fingerprint_of()
-  uint64_t chunk_bytes() const { return sequences_.chunks().chunk_bytes(); }
+  uint64_t chunk_bytes() const INLAY_UNCHECKED { return sequences_.chunks().chunk_bytes(); }  // never another one
   uint32_t n_asking() const { return turn_.n_asking(); }  // likewise: threads that compute or wait for their turn
 
   // Runs tokens [n_past, tokens.size()) of a sequence as one step, whose first n_past tokens the session has cached, and gives the
@@ -256,7 +256,10 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void keep_profile(Profile profile);       // the latest kMaxProfiles
   std::vector<Profile> profiles() const;
 
+  // UNSUPPORTED of a model whose tokens see those behind them: what is drawn would change all that was computed.
+  Status check_writes() const;
   Result<std::shared_ptr<Session>> create_session(const SessionOptions& options);
+  Result<std::shared_ptr<Session>> create_text_session();  // for a text that is run as a whole, of any model
   Requests& requests() { return *requests_; }
   size_t n_ahead() const;  // sessions whose next token was begun before it is asked for: for tests
 
@@ -300,9 +303,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   class SliceTurn;  // likewise
 
   // Those that say "locked" need mutex_ held; those that say "in turn" a Turn.
-  Status check_idle() const;                                                                       // locked: neither a lost device nor a step in slices
-  Status run_whole(OpenStep& step, StepQueue::Extent extent, const StepResults& results = {});    // in turn
-  size_t name_sessions(StepCaller& caller);                                                        // in turn
+  Status check_idle() const INLAY_NEEDS(engine_mutex);                                                                       // locked: neither a lost device nor a step in slices
+  Status run_whole(OpenStep& step, StepQueue::Extent extent, const StepResults& results = {}) INLAY_NEEDS(engine_turn, engine_mutex);    // in turn
+  size_t name_sessions(StepCaller& caller) INLAY_NEEDS(engine_turn, engine_mutex);                                                        // in turn
   Status take_slot(Session& session);
   Status session_limit() const;
   Status check_constraint(const SessionOptions& options) const;
@@ -310,7 +313,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // Without a slot. It does not keep the engine alive, whose requests have it.
   std::shared_ptr<Session> session_of_request(SessionOptions options);
   // Sequences::reserve() for a call of a session: requests give way before it fails for want of blocks. Locked.
-  Status reserve(Sequence& sequence, int32_t n_positions, int32_t n_at_once);
+  Status reserve(Sequence& sequence, int32_t n_positions, int32_t n_at_once) INLAY_NEEDS(engine_mutex);
 
   std::unique_ptr<Log> log_;
   Metadata metadata_;
@@ -331,16 +334,16 @@ class Engine : public std::enable_shared_from_this<Engine> {
   mutable TurnMutex turn_;
   // What follows, and what sessions have of it: held for moments only, never while the device computes, and taken after turn_.
   mutable Mutex mutex_;
-  LostDevice lost_;
-  Sequences sequences_;
-  StepQueue queue_;
-  Decoder decoder_;
-  OpenStep step_;  // of run_whole()'s callers
-  CalledStep called_;
-  int32_t n_waiting_ = 0;    // calls of several steps that wait until the step in slices that is pending has ended
-  bool owes_turn_ = false;   // it has: they come before the next one
-  EngineStats stats_;
-  std::vector<Profile> profiles_;
+  LostDevice lost_ INLAY_GUARDED_BY(engine_mutex);
+  Sequences sequences_ INLAY_GUARDED_BY(engine_mutex);
+  StepQueue queue_ INLAY_GUARDED_BY(engine_mutex);
+  Decoder decoder_ INLAY_GUARDED_BY(engine_mutex);
+  OpenStep step_ INLAY_GUARDED_BY(engine_turn);  // of run_whole()'s callers
+  CalledStep called_ INLAY_GUARDED_BY(engine_turn);
+  int32_t n_waiting_ INLAY_GUARDED_BY(engine_mutex) = 0;    // calls of several steps that wait until the step in slices that is pending has ended
+  bool owes_turn_ INLAY_GUARDED_BY(engine_mutex) = false;   // it has: they come before the next one
+  EngineStats stats_ INLAY_GUARDED_BY(engine_mutex);
+  std::vector<Profile> profiles_ INLAY_GUARDED_BY(engine_mutex);
   std::unique_ptr<Requests> requests_;  // ends before all that it uses
 };
 

@@ -45,6 +45,7 @@ std::vector<std::string> features_of(const ModelSpec& s) {
   add(s.logit_softcap > 0, "soft cap of logits");
   add(s.qk_norm != QkNorm::none, "norms of queries and keys");
   add(s.post_norms, "norms behind each part");
+  add(!s.causal, "attention to later tokens, for embeddings alone");
   add(s.tied_embeddings, "output matrix tied to the embedding");
   return out;
 }

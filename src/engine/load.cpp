@@ -221,7 +221,7 @@ static void expect_weights(const Plan& plan, ProgressReport& report) {
 
 // A session, some text and a conversation: a host's first ones would take ten times as long as those that follow.
 static void call_first(const std::shared_ptr<Engine>& engine) {
-  (void)engine->create_session({});
+  (void)engine->create_text_session();
   const Tokenizer* tokenizer = engine->tokenizer();
   if (!tokenizer) return;
   std::vector<int32_t> tokens;
@@ -281,13 +281,19 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
   parts.prefill_chunk = std::min(placement.prefill_chunk, placement.config.max_step_tokens);
 
   const std::shared_ptr<Engine> engine(new Engine(std::move(parts)));
-  engine->stats_.load_seconds = times.total();
+  const double seconds = times.total();
+  std::string pools;
+  {
+    const EngineLock lock(engine->mutex_);
+    engine->stats_.load_seconds = seconds;
+    pools = engine->sequences_.pools().text();
+  }
   const ModelSpec& spec = engine->spec();
   std::string line;
   append_format(line, "loaded %s (%s, %.2f billion parameters) on %s, context %d, KV blocks of %d tokens: %s; %.2f s",
                 spec.name.c_str(), spec.arch.c_str(), static_cast<double>(engine->info_.n_params) * 1e-9,
                 engine->backend_->description().c_str(), placement.config.n_context, kKvBlockTokens,
-                engine->sequences_.pools().text().c_str(), engine->stats_.load_seconds);
+                pools.c_str(), seconds);
   engine->log_->write(LogLevel::info, line);
   if (const std::string remark = engine->backend_->remark(); !remark.empty()) engine->log_->write(LogLevel::info, remark);
   engine->log_->write(LogLevel::debug, "load times: " + times.text());
@@ -298,7 +304,7 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
 EngineInfo Engine::info() const { return info_; }
 
 EngineStats Engine::stats() const {
-  const std::lock_guard lock(mutex_);
+  const EngineLock lock(mutex_);
   EngineStats s = stats_;
   s.n_sessions = sequences_.n_taken() - requests_->n_running();
   s.n_kv_blocks = sequences_.pools().n_blocks();
@@ -307,7 +313,20 @@ EngineStats Engine::stats() const {
   return s;
 }
 
+Status Engine::check_writes() const {
+  if (spec().causal) return {};
+  return error(Code::unsupported, "%s is false: the model's tokens see those behind them, so that it makes embeddings and writes no text",
+               metadata_.key_in_file(spec().arch + ".attention.causal").c_str());
+}
+
+Result<std::shared_ptr<Session>> Engine::create_text_session() {
+  const std::shared_ptr<Session> session(new Session(shared_from_this(), {}));
+  INLAY_TRY(take_slot(*session));
+  return session;
+}
+
 Result<std::shared_ptr<Session>> Engine::create_session(const SessionOptions& options) {
+  INLAY_TRY(check_writes());
   INLAY_TRY(validate(options.sampler, spec().n_vocab));
   if (options.max_tokens < 0) return error(Code::invalid_argument, "max_tokens is %d, expected 0 or more", options.max_tokens);
   INLAY_TRY(validate_stop_tokens(options.stop_tokens, spec().n_vocab));
@@ -330,9 +349,9 @@ Status Engine::check_constraint(const SessionOptions& options) const {
 
 // Requests that run give way.
 Status Engine::take_slot(Session& session) {
-  const auto takes = [&] { return sequences_.take_slot(session.seq_) || (requests_->give_slot() && sequences_.take_slot(session.seq_)); };
+  const auto takes = [&]() INLAY_NEEDS(engine_mutex) { return sequences_.take_slot(session.seq_) || (requests_->give_slot() && sequences_.take_slot(session.seq_)); };
   {
-    const std::lock_guard lock(mutex_);
+    const EngineLock lock(mutex_);
     INLAY_TRY(lost_.status());
     if (takes()) return {};
     if (requests_->n_running() == 0) return session_limit();
@@ -355,7 +374,7 @@ std::shared_ptr<Session> Engine::session_of_request(SessionOptions options) {
   return session;
 }
 void Engine::return_slot(Session& session) {
-  const std::lock_guard lock(mutex_);
+  const EngineLock lock(mutex_);
   if (session.in_slices_) decoder_.end_slices();
   decoder_.leave_ahead(session);
   if (session.for_requests_) requests_->remove_session(session);

@@ -10,7 +10,7 @@ void Log::write(LogLevel level, std::string_view message) {
   if (level > level_) return;
   const std::string text = printable(message);
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     Record& record = ring_[n_written_ % kRecords];
     record.level = level;
     record.sequence = ++n_written_;
@@ -20,7 +20,7 @@ void Log::write(LogLevel level, std::string_view message) {
 }
 
 bool Log::read(uint64_t& cursor, Record& out) const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   if (cursor >= n_written_) return false;
   const uint64_t oldest = n_written_ > kRecords ? n_written_ - kRecords : 0;  // records before it are overwritten
   out = ring_[std::max(cursor, oldest) % kRecords];

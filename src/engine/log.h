@@ -30,8 +30,8 @@ class Log {
   const LogLevel level_;
   const LogSink sink_;
   mutable Mutex mutex_;
-  std::array<Record, kRecords> ring_;
-  uint64_t n_written_ = 0;
+  std::array<Record, kRecords> ring_ INLAY_GUARDED_BY(mutex_);
+  uint64_t n_written_ INLAY_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace inlay

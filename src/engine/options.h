@@ -58,7 +58,8 @@ inline constexpr int32_t kDefaultContext = 4096;
 inline constexpr int32_t kDefaultSessions = 8;
 inline constexpr uint64_t kDefaultKvBudget = uint64_t{2} << 30;
 // Longer on a GPU: each chunk expands the quantized weights anew (docs/design/prefill-products.md).
-constexpr int32_t default_prefill_chunk(DeviceKind device) { return device == DeviceKind::cuda ? 1024 : 512; }
+// causal: else a text is run as a whole, and has to have room in a step.
+constexpr int32_t default_prefill_chunk(DeviceKind device, bool causal) { return !causal ? 2048 : device == DeviceKind::cuda ? 1024 : 512; }
 inline constexpr int32_t kMaxSessions = 1024;
 inline constexpr int32_t kMaxPrefillChunk = 4096;
 

@@ -184,7 +184,7 @@ Result<Placement> place_on(DeviceKind device, const Plan& plan, const EngineOpti
   p.config.n_threads = device == DeviceKind::reference ? 1 : o.n_threads ? o.n_threads : default_threads();
   // A GPU that lacks the memory for chunks of its own default gets shorter ones.
   for (const DeviceKind defaults : {device, DeviceKind::cpu}) {
-    p.prefill_chunk = o.prefill_chunk ? o.prefill_chunk : default_prefill_chunk(defaults);
+    p.prefill_chunk = o.prefill_chunk ? o.prefill_chunk : default_prefill_chunk(defaults, plan.spec.causal);
     p.config.max_step_tokens = std::max(std::min(p.prefill_chunk, p.config.n_context), max_sessions);
     INLAY_ASSIGN(p.config.n_kv_blocks, settle_kv_blocks(o, plan, p.config, p.prefill_chunk));
     INLAY_ASSIGN(p.needs, needs_of(plan, p));

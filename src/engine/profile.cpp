@@ -68,13 +68,13 @@ std::vector<ProfiledOp> priced_ops(const Plan& plan, const ProfileRequest& r, Kv
 }  // namespace
 
 void Engine::keep_profile(Profile profile) {
-  const std::lock_guard lock(mutex_);
+  const EngineLock lock(mutex_);
   if (profiles_.size() == kMaxProfiles) profiles_.erase(profiles_.begin());
   profiles_.push_back(std::move(profile));
 }
 
 std::vector<Profile> Engine::profiles() const {
-  const std::lock_guard lock(mutex_);
+  const EngineLock lock(mutex_);
   return profiles_;
 }
 

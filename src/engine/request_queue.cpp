@@ -12,7 +12,7 @@ namespace inlay {
 RequestQueue::RequestQueue(std::weak_ptr<Engine> engine, const QueueLimits& limits) : engine_(std::move(engine)), limits_(limits) {}
 
 Status RequestQueue::add(const std::shared_ptr<Request>& request) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   if (is_closed_) return error(Code::invalid_state, "the queue's engine was freed");
   if (requests_.size() >= static_cast<size_t>(limits_.max_requests)) {
     Status full = error(Code::queue_full, "the queue has %d requests whose ends were not polled, and room for no more", limits_.max_requests);
@@ -30,7 +30,7 @@ Status RequestQueue::add(const std::shared_ptr<Request>& request) {
 }
 
 std::shared_ptr<Request> RequestQueue::cancel(uint64_t id) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   const auto found = requests_.find(id);
   if (found == requests_.end() || found->second->news.has_ended) return nullptr;
   found->second->news.is_cancelled = true;
@@ -64,7 +64,7 @@ static void take_text(TextStream& from, std::string& to) {
 }
 
 bool RequestQueue::add_token(Request& request, const SampleResult& drawn, TextStream& text) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   Request::News& news = request.news;
   if (forgets_ || news.is_cancelled || news.has_ended) return false;
   news.tokens.push_back({drawn.token, drawn.logprob});
@@ -75,7 +75,7 @@ bool RequestQueue::add_token(Request& request, const SampleResult& drawn, TextSt
 }
 
 bool RequestQueue::add_end(Request& request, RequestEnd end, TextStream* text) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   Request::News& news = request.news;
   if (news.has_ended) return false;
   if (text != nullptr && !news.is_cancelled) take_text(*text, news.text);
@@ -89,12 +89,12 @@ bool RequestQueue::add_end(Request& request, RequestEnd end, TextStream* text) {
 }
 
 void RequestQueue::wake() {
-  const std::lock_guard lock(wake_mutex_);
+  const Lock lock(wake_mutex_);
   if (wake_) wake_();
 }
 
 void RequestQueue::set_wake(Wake wake) {
-  const std::lock_guard lock(wake_mutex_);
+  const Lock lock(wake_mutex_);
   wake_ = std::move(wake);
 }
 
@@ -152,7 +152,7 @@ bool RequestQueue::take_news(Request& request, const EventRoom& room, size_t& n_
 }
 
 Result<size_t> RequestQueue::poll(const EventRoom& room, WriteEvent write, void* to) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   if (first_listed_ == nullptr) {
     if (is_closed_) return error(Code::invalid_state, "the queue's engine was freed, and all of its events were polled");
     return size_t{0};
@@ -175,7 +175,7 @@ Result<size_t> RequestQueue::poll(const EventRoom& room, WriteEvent write, void*
 Result<bool> RequestQueue::wait(std::optional<int64_t> timeout_us) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  std::unique_lock lock(mutex_);
+  Lock lock(mutex_);
   while (first_listed_ == nullptr && !is_closed_) {
     if (!timeout_us) {
       changed_.wait(lock);
@@ -190,7 +190,7 @@ Result<bool> RequestQueue::wait(std::optional<int64_t> timeout_us) {
 }
 
 Result<WakeHandle::System> RequestQueue::handle() {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   if (!handle_) {
     INLAY_ASSIGN(WakeHandle made, WakeHandle::make());
     handle_.emplace(std::move(made));
@@ -200,7 +200,7 @@ Result<WakeHandle::System> RequestQueue::handle() {
 }
 
 void RequestQueue::close(bool forget) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   is_closed_ = true;
   if (forget) {
     forgets_ = true;
@@ -212,7 +212,7 @@ void RequestQueue::close(bool forget) {
 }
 
 std::vector<std::shared_ptr<Request>> RequestQueue::live() const {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   std::vector<std::shared_ptr<Request>> out;
   for (const auto& [id, request] : requests_) {
     if (!request->news.has_ended) out.push_back(request);

@@ -76,23 +76,23 @@ class RequestQueue {
  private:
   using WriteEvent = void (*)(void* to, size_t i, const RequestEvent& event);
   Result<size_t> poll(const EventRoom& room, WriteEvent write, void* to);
-  bool list(Request& request);
-  void unlist_first();
-  bool take_news(Request& request, const EventRoom& room, size_t& n_tokens, size_t& n_text, RequestEvent& event);
+  bool list(Request& request) INLAY_NEEDS(mutex_);
+  void unlist_first() INLAY_NEEDS(mutex_);
+  bool take_news(Request& request, const EventRoom& room, size_t& n_tokens, size_t& n_text, RequestEvent& event) INLAY_NEEDS(mutex_);
 
   const std::weak_ptr<Engine> engine_;
   const QueueLimits limits_;
   mutable Mutex mutex_;
   Condition changed_;
-  std::unordered_map<uint64_t, std::shared_ptr<Request>> requests_;  // whose ends nobody has polled
-  Request *first_listed_ = nullptr, *last_listed_ = nullptr;  // that have something to tell
-  uint64_t n_events_ = 0;
+  std::unordered_map<uint64_t, std::shared_ptr<Request>> requests_ INLAY_GUARDED_BY(mutex_);  // whose ends nobody has polled
+  Request *first_listed_ INLAY_GUARDED_BY(mutex_) = nullptr, *last_listed_ INLAY_GUARDED_BY(mutex_) = nullptr;  // that have something to tell
+  uint64_t n_events_ INLAY_GUARDED_BY(mutex_) = 0;
   std::atomic<bool> lets_go_on_{false};
-  bool is_closed_ = false, forgets_ = false;
-  std::optional<WakeHandle> handle_;
+  bool is_closed_ INLAY_GUARDED_BY(mutex_) = false, forgets_ INLAY_GUARDED_BY(mutex_) = false;
+  std::optional<WakeHandle> handle_ INLAY_GUARDED_BY(mutex_);
 
   Mutex wake_mutex_;  // held while the host's function runs, and no other lock
-  Wake wake_;
+  Wake wake_ INLAY_GUARDED_BY(wake_mutex_);
 };
 
 }  // namespace inlay

@@ -7,7 +7,7 @@
 namespace inlay {
 
 Status Requests::add_session(Session& session) {
-  const std::lock_guard lock(engine_.mutex_);
+  const EngineLock lock(engine_.mutex_);
   INLAY_TRY(engine_.lost_.status());
   resting_.push_back(&session);
   return {};
@@ -16,13 +16,13 @@ Status Requests::add_session(Session& session) {
 void Requests::remove_session(Session& session) { std::erase(resting_, &session); }
 
 bool Requests::is_fresh(const Session& session) const {
-  const std::lock_guard lock(engine_.mutex_);
+  const EngineLock lock(engine_.mutex_);
   return session.info().n_tokens == 0 && std::ranges::none_of(live_, [&](const auto& request) { return request->run.continues.get() == &session; });
 }
 
 void Requests::cancel_of(const Session& session) {
   {
-    const std::lock_guard lock(engine_.mutex_);
+    const EngineLock lock(engine_.mutex_);
     for (const auto& request : live_) {
       if (request->run.continues.get() == &session) stop(*request, FinishReason::cancelled);
     }
@@ -93,7 +93,7 @@ void Requests::rest(Session& session) {
 
 // The blocks of the session that has rested longest; false: none has any.
 bool Requests::take_from_resting() {
-  const auto last = std::ranges::find_if(resting_, [](const Session* session) {
+  const auto last = std::ranges::find_if(resting_, [](const Session* session) INLAY_NEEDS(engine_mutex) {
     return !session->in_call_ && std::ranges::any_of(session->seq_.kv, [](const KvHolding& holding) { return holding.n_blocks() > 0; });
   });
   if (last == resting_.end()) return false;

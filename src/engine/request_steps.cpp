@@ -13,7 +13,7 @@ Status Requests::compute(const Compute& asked, RunResult& result) {
   bool ran = false;
   for (bool goes_on = true; goes_on;) {
     {
-      const Engine::LongTurn turn(engine_, [this] { return ends_thread_ || !asked_by_thread(); }, Engine::Turn::kKeepsPending);
+      const Engine::LongTurn turn(engine_, [this]() INLAY_NEEDS(engine_mutex) { return ends_thread_ || !asked_by_thread(); }, Engine::Turn::kKeepsPending);
       if (!turn.is_idle()) return engine_.decoder_.check_idle();
       n_drawn_ = 0;
       try {
@@ -27,7 +27,7 @@ Status Requests::compute(const Compute& asked, RunResult& result) {
     flush();
     if (asked.one_step || (asked.in_units && now_us() >= asked.until)) goes_on = false;
   }
-  const std::lock_guard lock(engine_.mutex_);
+  const EngineLock lock(engine_.mutex_);
   result.has_work = result.has_work && !live_.empty();
   return engine_.lost_.status();
 }
@@ -58,7 +58,7 @@ Status Requests::run_units(size_t n) {
   const size_t first = open_.n_done;
   const int64_t began = now_us();
   const std::span<Draw> draws = std::span(draws_).first(drawing_.size());
-  const auto masks = [this] {
+  const auto masks = [this]() INLAY_NEEDS(engine_turn) {
     for (const Request* request : drawing_) request->run.session->make_mask();
   };
   INLAY_TRY(engine_.queue_.run(open_, n, {.draws = draws}, masks));
@@ -173,12 +173,14 @@ void Requests::gather_views(int64_t now, const RoundLimits& limits) {
 
 // One that waits for what another one computes must not take that one's part of the step. True: there was one, and the round is to be planned anew.
 bool Requests::leave_out_those_that_wait() {
-  const auto first = std::ranges::find_if(round_.begun, [this](size_t i) { return waits_for_prefix(*viewed_[i]); });
-  if (first == round_.begun.end()) return false;
-  const auto at = static_cast<std::ptrdiff_t>(*first);
-  views_.erase(views_.begin() + at);
-  viewed_.erase(viewed_.begin() + at);
-  return true;
+  for (const size_t i : round_.begun) {
+    if (!waits_for_prefix(*viewed_[i])) continue;
+    const auto at = static_cast<std::ptrdiff_t>(i);
+    views_.erase(views_.begin() + at);
+    viewed_.erase(viewed_.begin() + at);
+    return true;
+  }
+  return false;
 }
 
 // In units a step has single tokens or prompts, in turns: some backends cannot cut one that has both.
@@ -193,10 +195,10 @@ void Requests::apply_round(bool in_units) {
     if (!begin(*viewed_[i])) break;
     if (is_prefilled(*viewed_[i])) end(*viewed_[i], FinishReason::prefilled);
   }
-  std::erase_if(round_.parts, [this](const Round::Part& part) { return viewed_[part.request]->run.has_ended; });
+  std::erase_if(round_.parts, [this](const Round::Part& part) INLAY_NEEDS(engine_turn) { return viewed_[part.request]->run.has_ended; });
   for (Round::Part& part : round_.parts) part.draws = part.draws && draws(*viewed_[part.request]);
-  const auto is_single = [this](const Round::Part& part) { return n_rows_of(part) == 1; };
-  const auto is_prompt = [this](const Round::Part& part) { return n_rows_of(part) > 1; };
+  const auto is_single = [this](const Round::Part& part) INLAY_NEEDS(engine_turn) { return n_rows_of(part) == 1; };
+  const auto is_prompt = [this](const Round::Part& part) INLAY_NEEDS(engine_turn) { return n_rows_of(part) > 1; };
   const bool in_turns = in_units && std::ranges::any_of(round_.parts, is_single) && std::ranges::any_of(round_.parts, is_prompt);
   ran_prompts_ = in_turns && !ran_prompts_;
   for (const Round::Part& part : round_.parts) {

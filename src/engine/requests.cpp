@@ -32,7 +32,7 @@ Requests::~Requests() { close(); }
 
 std::shared_ptr<RequestQueue> Requests::add_queue(const std::shared_ptr<Engine>& engine, const QueueLimits& limits) {
   auto queue = std::make_shared<RequestQueue>(engine, limits);
-  const std::lock_guard lock(engine_.mutex_);
+  const EngineLock lock(engine_.mutex_);
   std::erase_if(queues_, [](const std::weak_ptr<RequestQueue>& old) { return old.expired(); });
   queues_.push_back(queue);
   return queue;
@@ -41,6 +41,7 @@ std::shared_ptr<RequestQueue> Requests::add_queue(const std::shared_ptr<Engine>&
 // What would be found out later otherwise.
 Status Requests::check(std::span<const int32_t> prompt, const RequestOptions& options) const {
   const SessionOptions& session = options.session;
+  INLAY_TRY(engine_.check_writes());
   INLAY_TRY(validate(session.sampler, engine_.spec().n_vocab));
   INLAY_TRY(validate_stop_tokens(session.stop_tokens, engine_.spec().n_vocab));
   TextStream stops;
@@ -120,7 +121,7 @@ Status Requests::submit(const std::shared_ptr<RequestQueue>& queue, std::vector<
   run.replaces = options.replaces;
   run.has_options = options.has_options;
   run.priority = options.priority;
-  const std::lock_guard lock(engine_.mutex_);
+  const EngineLock lock(engine_.mutex_);
   INLAY_TRY(engine_.lost_.status());
   if (is_closed_) return error(Code::invalid_state, "the engine was freed");
   if (live_.size() == live_.capacity()) live_.reserve(2 * live_.size() + 8);  // nothing fails once the queue has it
@@ -141,7 +142,7 @@ void Requests::changed() {
 
 void Requests::cancel(Request& request) {
   {
-    const std::lock_guard lock(engine_.mutex_);
+    const EngineLock lock(engine_.mutex_);
     stop(request, FinishReason::cancelled);
     sweep();
   }
@@ -160,7 +161,7 @@ void Requests::stop(Request& request, FinishReason reason) {
 
 void Requests::end_expired() {
   {
-    const std::lock_guard lock(engine_.mutex_);
+    const EngineLock lock(engine_.mutex_);
     expire(now_us());
     sweep();
   }
@@ -168,12 +169,12 @@ void Requests::end_expired() {
 }
 
 void Requests::note_polled() {
-  const std::lock_guard lock(engine_.mutex_);
+  const EngineLock lock(engine_.mutex_);
   changed();
 }
 
 bool Requests::can_wait() const {
-  const std::lock_guard lock(engine_.mutex_);
+  const EngineLock lock(engine_.mutex_);
   return share_.has_value() || was_run_ || is_closed_;
 }
 
@@ -260,7 +261,7 @@ void Requests::flush() {
     std::shared_ptr<Session> session;
     std::shared_ptr<RequestQueue> queue;
     {
-      const std::lock_guard lock(engine_.mutex_);
+      const EngineLock lock(engine_.mutex_);
       if (!left_.empty()) {
         session = std::move(left_.back());
         left_.pop_back();
@@ -293,9 +294,9 @@ bool Requests::give_slot() {
 }
 
 void Requests::close() {
-  const std::lock_guard lock(thread_mutex_);
+  const Lock lock(thread_mutex_);
   {
-    const std::lock_guard own(engine_.mutex_);
+    const EngineLock own(engine_.mutex_);
     is_closed_ = true;
   }
   end_thread();
@@ -320,7 +321,7 @@ void Requests::close() {
 }
 
 RequestCounts Requests::counts() const {
-  const std::lock_guard lock(engine_.mutex_);
+  const EngineLock lock(engine_.mutex_);
   return counts_;
 }
 
@@ -331,23 +332,23 @@ Result<RunResult> Requests::run(const RunBudget& budget) {
     ~Leave() { in_run.store(false, std::memory_order_release); }
   } leave{in_run_};
   {
-    const std::lock_guard lock(engine_.mutex_);
+    const EngineLock lock(engine_.mutex_);
     if (share_) return error(Code::invalid_state, "the engine has a thread of its own, which computes its requests");
     was_run_ = true;
   }
   RunResult result;
   const bool in_units = budget.us > 0;
   INLAY_TRY(compute({.until = now_us() + budget.us, .max_step_us = budget.max_step_us, .in_units = in_units, .one_step = budget.one_step}, result));
-  const std::lock_guard lock(engine_.mutex_);
+  const EngineLock lock(engine_.mutex_);
   result.n_requests = static_cast<int32_t>(live_.size());
   return result;
 }
 
 Status Requests::set_thread(const std::optional<ThreadShare>& share) {
-  const std::lock_guard lock(thread_mutex_);
+  const Lock lock(thread_mutex_);
   if (!share) return end_thread(), Status();
   {
-    const std::lock_guard own(engine_.mutex_);
+    const EngineLock own(engine_.mutex_);
     INLAY_TRY(engine_.lost_.status());
     share_ = share;
     changed();
@@ -356,7 +357,7 @@ Status Requests::set_thread(const std::optional<ThreadShare>& share) {
   }
   Result<Thread> thread = Thread::start("inlay-requests", [this] { thread_body(); });
   if (!thread.ok()) {
-    const std::lock_guard own(engine_.mutex_);
+    const EngineLock own(engine_.mutex_);
     share_.reset();
     return thread.status();
   }
@@ -367,7 +368,7 @@ Status Requests::set_thread(const std::optional<ThreadShare>& share) {
 void Requests::end_thread() {
   if (!thread_) return;
   {
-    const std::lock_guard lock(engine_.mutex_);
+    const EngineLock lock(engine_.mutex_);
     ends_thread_ = true;
     share_.reset();
     changed();
@@ -378,7 +379,7 @@ void Requests::end_thread() {
 // Until its share of the period is used up; then it sleeps to the period's end.
 void Requests::thread_body() {
   int64_t period_began = now_us();
-  std::unique_lock lock(engine_.mutex_);
+  EngineLock lock(engine_.mutex_);
   while (!ends_thread_) {
     if (live_.empty()) {
       changed_.wait(lock);

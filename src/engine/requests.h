@@ -66,20 +66,20 @@ class Requests {
   void close();
   void flush();  // frees and tells what has piled up
 
-  // Sessions for requests. Locked: one that was made, and one that is to be freed.
+  // Sessions for requests: one that was made; locked: one that is to be freed.
   Status add_session(Session& session);
-  void remove_session(Session& session);
-  // Without locks: whether it has no tokens and none are on their way; ends the requests that continue it.
+  void remove_session(Session& session) INLAY_NEEDS(engine_mutex);
+  // Whether it has no tokens and none are on their way; ends the requests that continue it.
   bool is_fresh(const Session& session) const;
   void cancel_of(const Session& session);
 
   // For other calls. In turn: ends the step that run() has left pending.
-  void finish_pending();
+  void finish_pending() INLAY_NEEDS(engine_turn, engine_mutex);
   // Locked: gives back a slot and blocks by putting out a request that is in no step; false: there is none.
-  bool give_slot();
+  bool give_slot() INLAY_NEEDS(engine_mutex);
   // The same for blocks: what sessions have that rest comes first.
-  bool give_way() { return take_from_resting() || give_slot(); }
-  int32_t n_running() const;  // locked
+  bool give_way() INLAY_NEEDS(engine_mutex) { return take_from_resting() || give_slot(); }
+  int32_t n_running() const INLAY_NEEDS(engine_mutex);  // locked
 
  private:
   using State = PlannedRequest::State;
@@ -90,102 +90,103 @@ class Requests {
 
   static int64_t now_us();
   Status check(std::span<const int32_t> prompt, const RequestOptions& options) const;
-  Status check_pool(int32_t n_positions) const;
+  Status check_pool(int32_t n_positions) const INLAY_UNCHECKED;  // of sizes that never change
   int32_t n_first_positions(int32_t n_tokens, const SessionOptions& options) const;
   int32_t n_most(int32_t n_tokens, const SessionOptions& options) const;
-  size_t counted_group() const;
+  size_t counted_group() const INLAY_NEEDS(engine_mutex);
   bool is_unread(const Request& request) const;
   static bool draws(const Request& request) { return request.run.kind == RequestKind::generate; }
   static bool is_prefilled(const Request& request);
   const SessionOptions& options_of(const Request& request) const;
-  PlannedRequest view_of(const Request& request) const;
-  RoundLimits limits(const Compute& asked) const;
+  PlannedRequest view_of(const Request& request) const INLAY_NEEDS(engine_mutex);
+  RoundLimits limits(const Compute& asked) const INLAY_NEEDS(engine_mutex);
 
   // Without locks.
   Status compute(const Compute& asked, RunResult& result);
   void thread_body();
-  void end_thread();
-  bool asked_by_thread() const;
+  void end_thread() INLAY_NEEDS(thread_mutex_);
+  bool asked_by_thread() const INLAY_NEEDS(engine_mutex);
 
   // In turn.
-  bool step(const Compute& asked, bool& ran, bool& has_work);
-  bool begin_step(const Compute& asked);
-  void gather_views(int64_t now, const RoundLimits& limits);
-  bool leave_out_those_that_wait();
-  void apply_round(bool in_units);
-  bool begin(Request& request);
-  bool has_session(Request& request);
-  Status take_session(Request& request);
-  Status reserve(Sequence& sequence, int32_t end);
-  void find_computed(Request& request, Sequence& seq);
-  void begin_session(Request& request);
-  void undo_session(Request& request);
-  bool come_back(Request& request, int32_t n_there);
-  bool waits_for_prefix(const Request& request) const;
-  int32_t end_of(const Round::Part& part) const;
-  int32_t n_rows_of(const Round::Part& part) const;
-  void add_work(Request& request, const Round::Part& part);
-  Status run_units(size_t n);
-  void finish_step();
-  void fail_step(const Status& status);
-  void finish_draw(Request& request, Draw& draw);
-  void end_what_is_stuck(const RoundLimits& limits);
+  bool step(const Compute& asked, bool& ran, bool& has_work) INLAY_NEEDS(engine_turn, engine_mutex);
+  bool begin_step(const Compute& asked) INLAY_NEEDS(engine_turn, engine_mutex);
+  void gather_views(int64_t now, const RoundLimits& limits) INLAY_NEEDS(engine_turn, engine_mutex);
+  bool leave_out_those_that_wait() INLAY_NEEDS(engine_turn, engine_mutex);
+  void apply_round(bool in_units) INLAY_NEEDS(engine_turn, engine_mutex);
+  bool begin(Request& request) INLAY_NEEDS(engine_turn, engine_mutex);
+  bool has_session(Request& request) INLAY_NEEDS(engine_turn, engine_mutex);
+  Status take_session(Request& request) INLAY_NEEDS(engine_turn, engine_mutex);
+  Status reserve(Sequence& sequence, int32_t end) INLAY_NEEDS(engine_turn, engine_mutex);
+  void find_computed(Request& request, Sequence& seq) INLAY_NEEDS(engine_turn, engine_mutex);
+  void begin_session(Request& request) INLAY_NEEDS(engine_turn, engine_mutex);
+  void undo_session(Request& request) INLAY_NEEDS(engine_turn, engine_mutex);
+  bool come_back(Request& request, int32_t n_there) INLAY_NEEDS(engine_turn, engine_mutex);
+  bool waits_for_prefix(const Request& request) const INLAY_NEEDS(engine_turn, engine_mutex);
+  int32_t end_of(const Round::Part& part) const INLAY_NEEDS(engine_turn);
+  int32_t n_rows_of(const Round::Part& part) const INLAY_NEEDS(engine_turn);
+  void add_work(Request& request, const Round::Part& part) INLAY_NEEDS(engine_turn, engine_mutex);
+  Status run_units(size_t n) INLAY_NEEDS(engine_turn, engine_mutex);
+  void finish_step() INLAY_NEEDS(engine_turn, engine_mutex);
+  void fail_step(const Status& status) INLAY_NEEDS(engine_turn, engine_mutex);
+  void finish_draw(Request& request, Draw& draw) INLAY_NEEDS(engine_turn, engine_mutex);
+  void end_what_is_stuck(const RoundLimits& limits) INLAY_NEEDS(engine_turn, engine_mutex);
 
   // Locked.
-  void changed();
-  void stop(Request& request, FinishReason reason);
-  void release(Request& request);
-  void rest(Session& session);
-  void leave_session(Request& request);
-  bool take_from_resting();
-  int32_t n_resting_blocks() const;
-  void put_out(Request& request);
-  void end(Request& request, FinishReason reason, Status status = {});
-  void end_all(FinishReason reason, const Status& status);
-  void expire(int64_t now);
-  void sweep();
-  void tell(const std::shared_ptr<RequestQueue>& queue, bool wakes);
+  void changed() INLAY_NEEDS(engine_mutex);
+  void stop(Request& request, FinishReason reason) INLAY_NEEDS(engine_mutex);
+  void release(Request& request) INLAY_NEEDS(engine_mutex);
+  void rest(Session& session) INLAY_NEEDS(engine_mutex);
+  void leave_session(Request& request) INLAY_NEEDS(engine_mutex);
+  bool take_from_resting() INLAY_NEEDS(engine_mutex);
+  int32_t n_resting_blocks() const INLAY_NEEDS(engine_mutex);
+  void put_out(Request& request) INLAY_NEEDS(engine_mutex);
+  void end(Request& request, FinishReason reason, Status status = {}) INLAY_NEEDS(engine_mutex);
+  void end_all(FinishReason reason, const Status& status) INLAY_NEEDS(engine_mutex);
+  void expire(int64_t now) INLAY_NEEDS(engine_mutex);
+  void sweep() INLAY_NEEDS(engine_mutex);
+  void tell(const std::shared_ptr<RequestQueue>& queue, bool wakes) INLAY_NEEDS(engine_mutex);
 
   Engine& engine_;
-  std::vector<std::weak_ptr<RequestQueue>> queues_;
-  std::vector<std::shared_ptr<Request>> live_;
-  std::vector<Session*> resting_;  // sessions for requests of which none runs, the one first that has rested longest: their blocks may be taken
+  std::vector<std::weak_ptr<RequestQueue>> queues_ INLAY_GUARDED_BY(engine_mutex);
+  std::vector<std::shared_ptr<Request>> live_ INLAY_GUARDED_BY(engine_mutex);
+  // Sessions for requests of which none runs, the one first that has rested longest: their blocks may be taken.
+  std::vector<Session*> resting_ INLAY_GUARDED_BY(engine_mutex);
   int64_t last_submitted_ = 0;
 
   struct Waiting {
     PlannedRequest view;
     Request* request;
   };
-  std::vector<Waiting> waiting_;    // scratch
-  std::vector<int32_t> own_tokens_;  // likewise: of a session, while a request of it begins
-  std::vector<PlannedRequest> views_;
-  std::vector<Request*> viewed_;  // whose views these are
+  std::vector<Waiting> waiting_ INLAY_GUARDED_BY(engine_turn);  // scratch
+  std::vector<int32_t> own_tokens_ INLAY_GUARDED_BY(engine_turn);  // likewise: of a session, while a request of it begins
+  std::vector<PlannedRequest> views_ INLAY_GUARDED_BY(engine_turn);
+  std::vector<Request*> viewed_ INLAY_GUARDED_BY(engine_turn);  // whose views these are
   RoundPlanner planner_;
-  Round round_;
-  OpenStep open_;
+  Round round_ INLAY_GUARDED_BY(engine_turn);
+  OpenStep open_ INLAY_GUARDED_BY(engine_turn);
   int32_t n_rows_ = 0;              // of the step at hand
   int32_t n_prompt_rows_ = 0;       // of these, those that are no drawn tokens of before
-  std::vector<Request*> stepping_;  // that have a part in it
-  std::vector<Request*> drawing_;   // of the samples
-  std::vector<Draw> draws_;
+  std::vector<Request*> stepping_ INLAY_GUARDED_BY(engine_turn);  // that have a part in it
+  std::vector<Request*> drawing_ INLAY_GUARDED_BY(engine_turn);   // of the samples
+  std::vector<Draw> draws_ INLAY_GUARDED_BY(engine_turn);
   bool ran_prompts_ = false;        // the last step in units that had the choice
   UnitTimes times_;
   int32_t n_drawn_ = 0;             // by the step that has ended
-  RequestCounts counts_;
+  RequestCounts counts_ INLAY_GUARDED_BY(engine_mutex);
   const bool keeps_;
   size_t n_store_chunks_;
 
-  std::vector<std::shared_ptr<Session>> left_;  // to be freed without locks
-  std::vector<std::shared_ptr<RequestQueue>> to_wake_;
+  std::vector<std::shared_ptr<Session>> left_ INLAY_GUARDED_BY(engine_mutex);  // to be freed without locks
+  std::vector<std::shared_ptr<RequestQueue>> to_wake_ INLAY_GUARDED_BY(engine_mutex);
   std::atomic<bool> has_left_{false};
 
   std::atomic<bool> in_run_{false};
-  bool was_run_ = false, is_closed_ = false;
+  bool was_run_ INLAY_GUARDED_BY(engine_mutex) = false, is_closed_ INLAY_GUARDED_BY(engine_mutex) = false;
   Condition changed_;  // there is something to compute, or the thread is to do something else
-  uint64_t n_changes_ = 0;
-  std::optional<ThreadShare> share_;
-  bool ends_thread_ = false;
-  std::optional<Thread> thread_;
+  uint64_t n_changes_ INLAY_GUARDED_BY(engine_mutex) = 0;
+  std::optional<ThreadShare> share_ INLAY_GUARDED_BY(engine_mutex);
+  bool ends_thread_ INLAY_GUARDED_BY(engine_mutex) = false;
+  std::optional<Thread> thread_ INLAY_GUARDED_BY(thread_mutex_);
   Mutex thread_mutex_;  // of set_thread() and close(); before the others
 };
 

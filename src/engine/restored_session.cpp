@@ -127,7 +127,7 @@ class SessionFiller {
     INLAY_TRY(rows.status());
     KvHoldings holdings;
     {
-      const std::lock_guard lock(engine_.mutex_);
+      const EngineLock lock(engine_.mutex_);
       holdings = seq_.kv;
     }
     while (rows.next()) {
@@ -139,7 +139,7 @@ class SessionFiller {
   }
 
   void finish() {
-    const std::lock_guard lock(engine_.mutex_);
+    const EngineLock lock(engine_.mutex_);
     seq_.has_logits = state_.has_logits;
     seq_.logits_readable = state_.logits_readable;
     session_.publish();
@@ -147,7 +147,7 @@ class SessionFiller {
 
  private:
   Status noted(Status status) {
-    const std::lock_guard lock(engine_.mutex_);
+    const EngineLock lock(engine_.mutex_);
     return engine_.lost_.noted(std::move(status));
   }
 

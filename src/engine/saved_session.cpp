@@ -12,7 +12,7 @@ Result<SavedSession> SavedSession::of(Session& session) {
   INLAY_ASSIGN(out.state_, SessionBytes::describe(session));
   Engine& engine = session.engine();
   {
-    const std::lock_guard lock(engine.mutex_);
+    const EngineLock lock(engine.mutex_);
     INLAY_TRY(engine.lost_.status());
     out.holdings_ = session.seq_.kv;
   }
@@ -74,7 +74,7 @@ Status SavedSession::put_logits() {
   Status status = engine.backend().copy_logits_to_host(session_->seq_.slot, chunk.data());
   if (status.ok()) status = engine.backend().wait_for_copies();
   {
-    const std::lock_guard lock(engine.mutex_);
+    const EngineLock lock(engine.mutex_);
     INLAY_TRY(engine.lost_.noted(std::move(status)));
   }
   return put({chunk.data(), static_cast<size_t>(engine.spec().n_vocab) * sizeof(float)});

@@ -7,7 +7,6 @@
 #include "src/base/thread_pool.h"
 #include "src/engine/engine.h"
 #include "src/engine/text_group.h"
-#include "src/sampler/row.h"
 
 namespace inlay {
 namespace {
@@ -124,10 +123,11 @@ class Scoring {
     const std::span<const float> own = std::span(logits_).subspan(i * n_vocab_, n_vocab_);
     const std::span<const float> exact = std::span(other_ ? exact_ : logits_).subspan(i * n_vocab_, n_vocab_);
     ScoredToken& out = scores_[places_[i]];
-    INLAY_ASSIGN(out.own, score_row(own, tokens_[i], top_.subspan(places_[i] * n_top, n_top)));
-    INLAY_ASSIGN(out.against, score_row(exact, tokens_[i], {}));
-    out.divergence = static_cast<float>(divergence(own, exact));
-    out.same_best = index_of(own, row_max(own).max) == index_of(exact, row_max(exact).max) ? 1 : 0;
+    INLAY_ASSIGN(const RowComparison row, compare_rows(own, exact, tokens_[i], top_.subspan(places_[i] * n_top, n_top)));
+    out.own = row.own;
+    out.against = row.exact;
+    out.divergence = static_cast<float>(row.divergence);
+    out.same_best = row.same_best ? 1 : 0;
     return {};
   }
 
@@ -156,7 +156,9 @@ Status check_other(const Engine& engine, const Engine& other, std::span<const st
 
 Status score(Engine& engine, std::span<const std::span<const int32_t>> texts, const ScoreOptions& options,
              std::span<ScoredToken> scores, std::span<TokenLogprob> top) {
+  INLAY_TRY(engine.check_writes());
   INLAY_TRY(check_texts(engine, texts));
+  if (options.against) INLAY_TRY(of_other(options.against->check_writes()));
   if (options.against) INLAY_TRY(check_other(engine, *options.against, texts));
   std::ranges::fill(scores, ScoredToken{});
   std::ranges::fill(top, TokenLogprob{-1, 0});

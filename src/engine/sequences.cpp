@@ -109,7 +109,7 @@ Status Sequences::shift(Sequence& sequence, int32_t first, int32_t n) {
   if (!moves) return {};
   INLAY_TRY(kv_.shift(
       sequence.kv, shift, [this](int32_t group, int32_t from, int32_t to) { return copy_block(group, from, to); },
-      [this](const Backend::KvMove& move) {
+      [this](const Backend::KvMove& move) INLAY_NEEDS(engine_mutex) {
         Status status;
         {
           const Computing computing(mutex_);

@@ -17,14 +17,14 @@ Session::Session(std::shared_ptr<Engine> engine, const SessionOptions& options)
 Session::~Session() { engine_->return_slot(*this); }
 
 SessionInfo Session::info() const {
-  const std::lock_guard lock(info_mutex_);
+  const Lock lock(info_mutex_);
   return info_;
 }
 
 void Session::publish() {
   int32_t n_kv_blocks = 0;
   for (const KvHolding& of_group : seq_.kv) n_kv_blocks += of_group.n_blocks();
-  const std::lock_guard lock(info_mutex_);
+  const Lock lock(info_mutex_);
   info_ = {.n_tokens = seq_.n_tokens(),
            .n_context = engine_->info_.n_context,
            .n_drawn = n_drawn_,
@@ -54,7 +54,7 @@ bool Session::is_cancelled() const {
 }
 
 void Session::begin_generation() {
-  const std::lock_guard lock(info_mutex_);
+  const Lock lock(info_mutex_);
   info_.generation = ++generation_;
 }
 
@@ -89,7 +89,7 @@ Status Session::set_constraint(std::shared_ptr<const constraint::Constraint> con
     if (!written.empty()) INLAY_TRY(state->accept_bytes(written));
     if (state->is_dead()) return error(Code::invalid_argument, "the constraint does not allow what was written");
   }
-  const std::lock_guard lock(engine_->mutex_);
+  const EngineLock lock(engine_->mutex_);
   engine_->decoder_.leave_ahead(*this);
   options_.constraint = std::move(changed.constraint);
   restart_constraint();
@@ -179,7 +179,7 @@ Status Session::prefill(std::span<const int32_t> tokens, size_t& n_done) {
   n_done = seq_.tokens.size() - n_before;
   if (n_done > 0) {
     after_rewrite();
-    const std::lock_guard lock(engine_->mutex_);
+    const EngineLock lock(engine_->mutex_);
     publish();
   }
   return status;
@@ -203,7 +203,7 @@ Status Session::prefill_chunk() {
 
 // Of an incomplete one what whole chunks have computed stays. The last token kept is run again later, for its logits.
 void Session::end_prefill(size_t n_tokens_before, bool complete) {
-  const std::lock_guard lock(engine_->mutex_);
+  const EngineLock lock(engine_->mutex_);
   Sequences& sequences = engine_->sequences_;
   if (!complete) {
     sequences.let_go(seq_);
@@ -216,7 +216,7 @@ void Session::end_prefill(size_t n_tokens_before, bool complete) {
 
 Status Session::enter_call() {
   if (!for_requests_) return {};
-  const std::lock_guard lock(engine_->mutex_);
+  const EngineLock lock(engine_->mutex_);
   if (request_ != nullptr) return error(Code::busy, "a request has the session; its END gives it back");
   if (in_call_) return error(Code::busy, "another thread is in a call on the session");
   in_call_ = true;
@@ -225,7 +225,7 @@ Status Session::enter_call() {
 
 void Session::leave_call() {
   if (!for_requests_) return;
-  const std::lock_guard lock(engine_->mutex_);
+  const EngineLock lock(engine_->mutex_);
   in_call_ = false;
 }
 
@@ -254,7 +254,7 @@ Result<std::shared_ptr<Session>> Session::fork() {
   options.for_requests = for_requests_;
   INLAY_ASSIGN(std::shared_ptr<Session> child, engine_->create_session(options));
   {
-    const std::lock_guard lock(engine_->mutex_);
+    const EngineLock lock(engine_->mutex_);
     engine_->decoder_.leave_ahead(*this);
     INLAY_TRY(engine_->sequences_.fork(seq_, child->seq_));
   }
@@ -265,7 +265,7 @@ Result<std::shared_ptr<Session>> Session::fork() {
   child->text_ = text_;
   child->constraint_ = constraint_;
   child->constrained_from_ = constrained_from_;
-  const std::lock_guard lock(engine_->mutex_);
+  const EngineLock lock(engine_->mutex_);
   child->publish();
   return child;
 }
@@ -277,7 +277,7 @@ Status Session::truncate(int32_t n_tokens) {
     return error(Code::invalid_argument, "n_tokens is %d, expected 0 to %d, the tokens of the sequence", n_tokens, n_now);
   }
   if (n_tokens < n_now) {
-    const std::lock_guard lock(engine_->mutex_);
+    const EngineLock lock(engine_->mutex_);
     engine_->decoder_.leave_ahead(*this);
     engine_->sequences_.let_go(seq_);
     seq_.tokens.resize(static_cast<size_t>(n_tokens));
@@ -292,7 +292,7 @@ Status Session::truncate(int32_t n_tokens) {
     constraint_ = std::move(state);
     constrained_from_ = from;
   }
-  const std::lock_guard lock(engine_->mutex_);
+  const EngineLock lock(engine_->mutex_);
   publish();
   return {};
 }
@@ -328,7 +328,7 @@ Status Session::accept(std::span<const int32_t> tokens, size_t& n_accepted) {
   if (seq_.tokens.empty()) return error(Code::invalid_state, "the sequence has no tokens: prefill it first");
   INLAY_TRY(engine_->check_tokens(tokens));
   if (tokens.empty()) return {};
-  const std::lock_guard lock(engine_->mutex_);
+  const EngineLock lock(engine_->mutex_);
   engine_->decoder_.leave_ahead(*this);
   if (seq_.tokens.size() == static_cast<size_t>(engine_->info_.n_context)) {
     StepEvent end;
@@ -348,7 +348,7 @@ Status Session::accept(std::span<const int32_t> tokens, size_t& n_accepted) {
 Status Session::set_sampler(const SamplerParams& params) {
   INLAY_TRY(check_not_in_slices());
   INLAY_TRY(validate(params, engine_->spec().n_vocab));
-  const std::lock_guard lock(engine_->mutex_);
+  const EngineLock lock(engine_->mutex_);
   engine_->decoder_.leave_ahead(*this);
   if (has_dry(params)) dry_.reserve(static_cast<size_t>(engine_->info_.n_context));
   options_.sampler = params;
@@ -357,7 +357,7 @@ Status Session::set_sampler(const SamplerParams& params) {
 
 size_t Session::take_text(char* out, size_t n) {
   const size_t n_taken = text_.take(out, n);
-  const std::lock_guard lock(info_mutex_);
+  const Lock lock(info_mutex_);
   info_.n_pending_text = text_.n_ready();
   return n_taken;
 }
@@ -389,7 +389,7 @@ Status Session::set_max_tokens(int32_t max_tokens) {
 
 // The blocks of a generation whose blocks are reserved, up to a new limit. What it has stays; shared blocks are not copied.
 Status Session::reserve_more(int32_t max_tokens) {
-  const std::lock_guard lock(engine_->mutex_);
+  const EngineLock lock(engine_->mutex_);
   const int64_t n_context = engine_->info_.n_context, n_now = seq_.n_tokens();
   const int64_t n_more = max_tokens == 0 ? n_context : std::max(1, max_tokens - n_drawn_);
   const auto end = static_cast<int32_t>(std::min(n_context, n_now + n_more));
@@ -416,13 +416,13 @@ Status Session::copy_logits(std::span<float> out) {
 Result<std::span<const float>> Session::view_logits() {
   if (!seq_.logits_readable) return error(Code::invalid_state, "there are no logits: no token was run since the sequence was made or cut");
   {
-    const std::lock_guard lock(engine_->mutex_);
+    const EngineLock lock(engine_->mutex_);
     INLAY_TRY(engine_->lost_.status());
   }
   // The slot is this session's: whatever computes for others does not touch it.
   const Result<Backend::Logits> logits = engine_->backend_->logits(seq_.slot);
   if (!logits.ok()) {
-    const std::lock_guard lock(engine_->mutex_);
+    const EngineLock lock(engine_->mutex_);
     return engine_->lost_.noted(logits.status());
   }
   if (!logits->are_checked) INLAY_TRY(check_logits(logits->values));

@@ -8,7 +8,7 @@
 namespace inlay {
 
 TakenChunk::TakenChunk(Engine& engine) : engine_(engine) {
-  const std::lock_guard lock(engine_.mutex_);
+  const EngineLock lock(engine_.mutex_);
   const Result<std::byte*> taken = engine_.sequences_.chunks().take();
   if (taken.ok()) {
     data_ = *taken;
@@ -19,7 +19,7 @@ TakenChunk::TakenChunk(Engine& engine) : engine_(engine) {
 
 TakenChunk::~TakenChunk() {
   if (data_ == nullptr) return;
-  const std::lock_guard lock(engine_.mutex_);
+  const EngineLock lock(engine_.mutex_);
   engine_.sequences_.chunks().give_back(data_);
 }
 
@@ -39,7 +39,7 @@ Result<SessionState> SessionBytes::describe(const Session& s) {
                    .constrained = {}};
   out.options.for_requests = s.for_requests_;
   {
-    const std::lock_guard lock(s.engine().mutex_);
+    const EngineLock lock(s.engine().mutex_);
     for (const KvHolding& holding : s.seq_.kv) {
       out.first_rows.push_back(out.n_computed == 0 ? 0 : holding.first_row);
       out.holds_blocks = out.holds_blocks || holding.n_held > 0;

@@ -86,7 +86,7 @@ bool SessionRows::next() {
 }
 
 Status SessionRows::noted(Status status) {
-  const std::lock_guard lock(engine_.mutex_);
+  const EngineLock lock(engine_.mutex_);
   return engine_.lost_.noted(std::move(status));
 }
 

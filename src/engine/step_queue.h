@@ -8,6 +8,7 @@
 
 #include "src/backend/backend.h"
 #include "src/base/mutex.h"
+#include "src/engine/engine_locks.h"
 #include "src/engine/sequences.h"
 #include "src/engine/work.h"
 
@@ -35,18 +36,18 @@ class StepQueue {
   enum class Extent : uint8_t { all, units, layers, layer_units };  // units: may be run one at a time; layers: no head and no draws
   // Plans works and samples, covers what they need of the cache, and begins them. UNSUPPORTED: of a step behind another one, that the backend
   // cannot begin it yet.
-  Status begin(OpenStep& step, Extent extent);
+  Status begin(OpenStep& step, Extent extent) INLAY_NEEDS(engine_turn, engine_mutex);
   // What the host does once a step is queued and before it waits: beside a GPU it takes no time.
   using Meanwhile = std::function<void()>;
   // Runs the next n units. The mutex is free meanwhile.
-  Status run(OpenStep& step, size_t n_units, const StepResults& results = {}, const Meanwhile& meanwhile = {});
+  Status run(OpenStep& step, size_t n_units, const StepResults& results = {}, const Meanwhile& meanwhile = {}) INLAY_NEEDS(engine_turn, engine_mutex);
   // Queues all of a step, and of another one behind it if there is one, and waits for the first.
-  Status run_ahead_of(OpenStep& step, OpenStep& next, const StepResults& results, const Meanwhile& meanwhile = {});
+  Status run_ahead_of(OpenStep& step, OpenStep& next, const StepResults& results, const Meanwhile& meanwhile = {}) INLAY_NEEDS(engine_turn, engine_mutex);
   // The sequences of a step that has ended advance by its works.
-  void commit(const OpenStep& step);
-  Status cancel(Ticket ticket);
+  void commit(const OpenStep& step) INLAY_NEEDS(engine_mutex);
+  Status cancel(Ticket ticket) INLAY_NEEDS(engine_mutex);
   // All of it.
-  Status run_whole(OpenStep& step, Extent extent, const StepResults& results = {});
+  Status run_whole(OpenStep& step, Extent extent, const StepResults& results = {}) INLAY_NEEDS(engine_turn, engine_mutex);
 
   size_t n_units(Extent extent) const { return units_of(extent).size(); }
 

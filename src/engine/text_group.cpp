@@ -12,6 +12,14 @@ Status check_texts(const Engine& engine, std::span<const std::span<const int32_t
       status.message = "text " + std::to_string(i) + ": " + status.message;
       return status;
     }
+    const auto n_chunk = static_cast<size_t>(engine.prefill_chunk());
+    if (!engine.spec().causal && texts[i].size() > n_chunk && texts[i].size() <= n_context) {
+      Status full = error(Code::context_full, "text %zu has %zu tokens; the model's tokens see those behind them, so that a text is one step, of at most %zu (prefill_chunk)", i,
+                          texts[i].size(), n_chunk);
+      full.required = texts[i].size();
+      full.available = n_chunk;
+      return full;
+    }
     if (texts[i].size() <= n_context) continue;
     Status full = error(Code::context_full, "text %zu has %zu tokens, too many for the context of %zu", i, texts[i].size(), n_context);
     full.required = texts[i].size();
@@ -26,7 +34,7 @@ Status TextGroup::take(std::span<const std::span<const int32_t>> texts) {
   for (const std::span<const int32_t> text : texts) {
     n_tokens += text.size();
     if (!sessions_.empty() && n_tokens > static_cast<size_t>(most_tokens_)) break;
-    Result<std::shared_ptr<Session>> session = engine_.create_session({});
+    Result<std::shared_ptr<Session>> session = engine_.create_text_session();
     if (!session.ok() && session.status().code == Code::session_limit && !sessions_.empty()) break;
     if (!session.ok()) return std::move(session).status();
     Status placed = engine_.place_tokens(**session, text);

@@ -44,8 +44,8 @@ void MetadataBuilder::f32(std::string_view key, float value, std::string_view ke
   add(key, MetaType::f32, key_in_file).bytes = bytes_of(std::span<const float>(&value, 1));
 }
 
-void MetadataBuilder::boolean(std::string_view key, bool value) {
-  add(key, MetaType::boolean).bytes = std::string(1, value ? '\1' : '\0');
+void MetadataBuilder::boolean(std::string_view key, bool value, std::string_view key_in_file) {
+  add(key, MetaType::boolean, key_in_file).bytes = std::string(1, value ? '\1' : '\0');
 }
 
 void MetadataBuilder::text(std::string_view key, std::string_view value) { add(key, MetaType::string).bytes = value; }

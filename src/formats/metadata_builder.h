@@ -16,7 +16,7 @@ class MetadataBuilder {
   // A key that is there already gets the new value. `key_in_file`: what messages call it.
   void u32(std::string_view key, uint32_t value, std::string_view key_in_file = {});
   void f32(std::string_view key, float value, std::string_view key_in_file = {});
-  void boolean(std::string_view key, bool value);
+  void boolean(std::string_view key, bool value, std::string_view key_in_file = {});
   void text(std::string_view key, std::string_view value);
   void texts(std::string_view key, std::span<const std::string_view> values);
   void i32s(std::string_view key, std::span<const int32_t> values);

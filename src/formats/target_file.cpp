@@ -15,15 +15,16 @@
 #include <utility>
 
 #include "src/base/format.h"
-#include "src/base/system_error.h"
 #include "src/base/descriptor.h"
+#include "src/base/pulse.h"
+#include "src/base/system_error.h"
 
 namespace inlay {
 namespace {
 
 constexpr int kMostLinks = 40, kMostNames = 100;
 constexpr size_t kMostOfName = 200;             // of the target's in the other name: file systems take 255 bytes
-constexpr size_t kMostAtOnce = size_t{1} << 30;  // some systems refuse more than 2^31 bytes at once
+constexpr size_t kPiece = size_t{4} << 20;      // that is brought to the disk while the next one is made
 
 // "" for a path that ends with its folder.
 std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }  // npos + 1 is 0
@@ -99,6 +100,16 @@ int sync_file(int fd) {
   return 0;
 }
 
+// Piece by piece, so that the sync of the whole file at its end has two of them to wait for: nobody can be told of that one, or end it.
+// Begins with the piece that ends at `end`, and waits for the one before. 0 where the file system knows no such way.
+int sync_piece(int fd, uint64_t end) {
+  constexpr unsigned kWaits = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+  constexpr auto n = static_cast<off_t>(kPiece);
+  const off_t last = static_cast<off_t>(end) - n;
+  const bool done = ::sync_file_range(fd, last, n, SYNC_FILE_RANGE_WRITE) == 0 && (last == 0 || ::sync_file_range(fd, last - n, n, kWaits) == 0);
+  return done || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS || errno == ESPIPE ? 0 : errno;
+}
+
 // So that the host may change its working directory meanwhile. Where the system does not say which one that is, the path stays as it is.
 std::string absolute(const std::string& path) {
   char folder[PATH_MAX];
@@ -131,6 +142,7 @@ class PosixTargetFile final : public TargetFile {
   const std::string path_, place_;  // as it was given, and from the root
   std::string target_, partial_;  // links followed; empty: there is no file of this name
   int fd_ = -1;
+  uint64_t n_written_ = 0;
 };
 
 PosixTargetFile::~PosixTargetFile() {
@@ -201,10 +213,14 @@ Status PosixTargetFile::open() {
 Status PosixTargetFile::write(std::span<const std::byte> bytes) {
   const NoSizeSignal guard;
   while (!bytes.empty()) {
-    const ssize_t n = ::write(fd_, bytes.data(), std::min(bytes.size(), kMostAtOnce));
+    const ssize_t n = ::write(fd_, bytes.data(), std::min<size_t>(bytes.size(), kPiece - n_written_ % kPiece));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return failed(n < 0 ? errno : ENOSPC, "write the file");
     bytes = bytes.subspan(static_cast<size_t>(n));
+    n_written_ += static_cast<uint64_t>(n);
+    if (n_written_ % kPiece != 0) continue;
+    if (const int number = sync_piece(fd_, n_written_)) return failed(number, "write the file");
+    INLAY_TRY(Pulse::beat());
   }
   return {};
 }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "src/base/format.h"
+#include "src/base/pulse.h"
 #include "src/base/system_error.h"
 #include "src/base/wide_path.h"
 #include "src/base/windows_api.h"
@@ -13,7 +14,7 @@ namespace {
 
 constexpr int kMostNames = 100;
 constexpr size_t kMostOfName = 200;  // of the target's in the other name: file systems take 255 units
-constexpr size_t kMostAtOnce = size_t{1} << 30;
+constexpr size_t kPiece = size_t{4} << 20;  // between two beats
 
 // Not secret: CREATE_NEW refuses a name that somebody else has.
 std::wstring random_name() {
@@ -49,6 +50,7 @@ class WindowsTargetFile final : public TargetFile {
   std::string path_;
   std::wstring target_, partial_;  // links followed; empty: there is no file of this name
   Handle file_;
+  uint64_t n_written_ = 0;
 };
 
 WindowsTargetFile::~WindowsTargetFile() {
@@ -113,10 +115,12 @@ Status WindowsTargetFile::open() {
 Status WindowsTargetFile::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     DWORD n = 0;
-    const auto most = static_cast<DWORD>(std::min(bytes.size(), kMostAtOnce));
+    const auto most = static_cast<DWORD>(std::min<size_t>(bytes.size(), kPiece - n_written_ % kPiece));
     if (!WriteFile(file_.get(), bytes.data(), most, &n, nullptr)) return failed(GetLastError(), "write the file");
     if (n == 0) return failed(ERROR_DISK_FULL, "write the file");
     bytes = bytes.subspan(n);
+    n_written_ += n;
+    if (n_written_ % kPiece == 0) INLAY_TRY(Pulse::beat());
   }
   return {};
 }

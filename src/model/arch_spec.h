@@ -18,6 +18,7 @@ struct WindowRule {
   int32_t fallback = 0;        // the window where the metadata have none
   double rope_base = 0;        // of layers with a window where the metadata have none; 0: that of the others
   bool unscaled_rope = false;  // layers with a window do not take the RoPE scaling
+  bool can_be_halved = false;  // where attention is both ways, half of the window lies before a token and half behind it; else there is none
 };
 
 struct ArchSpec {

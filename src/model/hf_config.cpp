@@ -95,6 +95,7 @@ class ConfigReader {
     for (const HfKey& key : out_.family->more_keys) INLAY_TRY(read_key(key));
     INLAY_ASSIGN(out_.n_vocab, size_of_family("vocab_size"));
     INLAY_TRY(read_heads());
+    INLAY_TRY(read_causality());
     INLAY_TRY(read_windows());
     INLAY_TRY(read_layers_without_rope());
     INLAY_TRY(read_rope());
@@ -162,12 +163,15 @@ class ConfigReader {
       return error(Code::unsupported, "%s is %s, expected '%s'", value.where().c_str(), quote(activation).c_str(),
                    out_.family->activation);
     }
-    for (const auto& [flag, causal] : {std::pair{"use_bidirectional_attention", false}, {"is_causal", true}}) {
-      INLAY_ASSIGN(const bool given, config_.bool_or(flag, causal));
-      if (given == causal) continue;
-      INLAY_ASSIGN(const JsonValue value, config_.get(flag));
-      return error(Code::unsupported, "%s is %s: attention to later tokens is not supported", value.where().c_str(), given ? "true" : "false");
-    }
+    return {};
+  }
+
+  Status read_causality() {
+    INLAY_ASSIGN(const bool both_ways, config_.bool_or("use_bidirectional_attention", false));
+    INLAY_ASSIGN(const bool causal, config_.bool_or("is_causal", true));
+    if (both_ways) both_ways_by_ = "use_bidirectional_attention";
+    if (!both_ways && !causal) both_ways_by_ = "is_causal";
+    if (both_ways_by_) out_.metadata.boolean(arch_key("attention.causal"), false, both_ways_by_);
     return {};
   }
 
@@ -243,6 +247,11 @@ class ConfigReader {
       out_.metadata.u32(arch_key("attention.sliding_window"), window, "sliding_window");
     if (window == 0) return {};
     INLAY_ASSIGN(const std::vector<int32_t> has_window, layers_with_window(rule));
+    const bool halves = both_ways_by_ && std::string_view(both_ways_by_) == "use_bidirectional_attention" && of_gguf.can_be_halved;
+    if (both_ways_by_ && !halves && std::ranges::find(has_window, 1) != has_window.end()) {
+      INLAY_ASSIGN(const JsonValue value, config_.get(both_ways_by_));
+      return error(Code::unsupported, "%s lets tokens see later ones, and layers have a window of %u: windows to both sides are not supported here", value.where().c_str(), window);
+    }
     write_pattern("attention.sliding_window_pattern", has_window, of_gguf.period);
     return {};
   }
@@ -519,6 +528,7 @@ class ConfigReader {
   JsonValue config_;  // the family's part
   const std::string& name_;
   uint32_t n_layers_ = 0, d_head_ = 0, n_rot_ = 0;
+  const char* both_ways_by_ = nullptr;  // the key that lets tokens see later ones; null: they do not
   double base_ = 0;
   HfConfig out_;
 };

@@ -257,7 +257,7 @@ class FolderReader {
         if (!packed_.taken[n_seen++] && entry.name.starts_with(layers) && entry.name.ends_with(kBias)) found.push_back(entry.name);
       }
     }
-    std::vector<std::pair<std::string_view, std::string>> missing;  // of a key
+    std::vector<std::pair<const HfBiasChoice*, std::string>> missing;
     for (const HfBiasChoice& choice : config_.biases) {
       for (const char* stem : choice.stems) {
         const auto name_in = [&](std::string_view layer) {
@@ -268,14 +268,14 @@ class FolderReader {
           if (!choice.value && name == name_in(rest.substr(0, rest.find('.')))) return denied(choice, name);
         }
         const std::string first = name_in("0");
-        if (!choice.value || !choice.given || !first.starts_with(prefix_) || std::ranges::find(found, first) != found.end()) continue;
-        if (missing.empty() || missing.back().first != choice.key) missing.emplace_back(choice.key, "");
+        if (!choice.value || !choice.key || !first.starts_with(prefix_) || std::ranges::find(found, first) != found.end()) continue;
+        if (missing.empty() || std::string_view(missing.back().first->key) != choice.key) missing.emplace_back(&choice, "");
         missing.back().second += (missing.back().second.empty() ? "" : ", ") + first;
       }
     }
-    for (const auto& [key, names] : missing) {
-      config_.warnings.push_back(folder_ + ": " + std::string(key) + " of config.json is true, and the folder does not have " + names +
-                                 ": such biases count as 0");
+    for (const auto& [choice, names] : missing) {
+      config_.warnings.push_back(folder_ + ": " + choice->key + " of config.json is " + (choice->given ? "true" : "not given, which means true") +
+                                 ", and the folder does not have " + names + ": such biases count as 0");
     }
     return {};
   }

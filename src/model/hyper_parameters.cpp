@@ -206,10 +206,15 @@ Result<std::vector<bool>> read_layer_pattern(const ArchKeys& keys, const char* n
 // Windows of the layers that have one, and the RoPE that they have of their own.
 Status read_windows(const ArchKeys& keys, const WindowRule& rule, ModelSpec& spec) {
   INLAY_ASSIGN(const uint64_t stated, keys.count_or("attention.sliding_window", static_cast<uint64_t>(rule.fallback), kMaxContext));
-  const auto window = static_cast<int32_t>(stated);
+  auto window = static_cast<int32_t>(stated);
   INLAY_ASSIGN(const std::vector<bool> has_window,
                read_layer_pattern(keys, "attention.sliding_window_pattern", rule.period, spec.n_layers));
   if (window == 0) return {};
+  if (!spec.causal && !rule.can_be_halved && std::ranges::find(has_window, true) != has_window.end()) {
+    return error(Code::unsupported, "%s is %d, and %s is false: windows to both sides are not supported in %s models", keys.shown("attention.sliding_window").c_str(),
+                 window, keys.shown("attention.causal").c_str(), spec.arch.c_str());
+  }
+  if (!spec.causal) window = window / 2 + 1;
   RopeSpec rope = spec.ropes[0];
   INLAY_ASSIGN(rope.base, read_base(keys, "rope.freq_base_swa", rule.rope_base > 0 ? rule.rope_base : rope.base));
   if (rule.unscaled_rope) rope = {.n_rot = rope.n_rot, .base = rope.base};
@@ -314,6 +319,7 @@ Result<ModelSpec> read_hyper_parameters(const Metadata& metadata, const ArchSpec
   const ArchKeys keys(metadata, arch.name);
   INLAY_TRY(read_widths(keys, spec));
   INLAY_TRY(read_rope(keys, arch, spec));
+  INLAY_ASSIGN(spec.causal, keys.flag_or("attention.causal", true));
   INLAY_TRY(read_layers(keys, arch, spec));
   INLAY_TRY(read_scales(keys, arch, spec));
   INLAY_TRY(read_experts(keys, arch, spec));

@@ -22,7 +22,6 @@ constexpr ConfigSpellings kConfigSpellings[] = {
 };
 
 constexpr UnreadKey kGgufKeys[] = {
-    {"attention.causal", "true", true},
     {"attention.clamp_kqv", "0", true},
     {"attention.layer_norm_epsilon"},
     {"attention.max_alibi_bias", "0", true},

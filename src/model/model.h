@@ -151,7 +151,7 @@ class WeightReader {
   const Model& model_;
   std::vector<std::byte> scratch_, reordered_, converted_;
   mutable Mutex mutex_;
-  mutable std::map<std::pair<int64_t, int64_t>, ConversionLoss> losses_;  // of weights that are read in ranges, by tensor and first row
+  mutable std::map<std::pair<int64_t, int64_t>, ConversionLoss> losses_ INLAY_GUARDED_BY(mutex_);  // of weights that are read in ranges, by tensor and first row
 };
 
 }  // namespace inlay

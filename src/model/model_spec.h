@@ -30,7 +30,7 @@ enum class QkNorm : uint8_t { none, head, width };  // RMS norm of each head; on
 
 // How the queries of one layer see the keys.
 struct LayerAttention {
-  int32_t window = 0;  // a query at p sees the keys p - window + 1 to p; 0: all up to p
+  int32_t window = 0;  // a query at p sees the keys p - window + 1 to p, both ways also those to p + window - 1; 0: no bound
   int8_t rope = 0;     // index into ModelSpec::ropes; -1: none
 };
 
@@ -61,6 +61,7 @@ struct ModelSpec {
   Activation activation = Activation::silu;
   bool input_norms = true;   // RMS norm of what attn_in and ffn_in read
   bool post_norms = false;   // RMS norm of what attn_out and ffn_out add to the residual stream
+  bool causal = true;        // false: tokens see those behind them, too, up to the text's end; it writes nothing
   bool qkv_bias = false, output_bias = false;  // of the attention
   bool mlp_bias = false;                       // of gate, up and down
   QkNorm qk_norm = QkNorm::none;

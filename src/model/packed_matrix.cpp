@@ -81,7 +81,7 @@ class PackedSource final : public ByteSource {
 
   // Codes of a row lie all over their tensor, so parts come and go as a whole.
   void discard(uint64_t, uint64_t n) const override {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     n_discarded_ += n;
     if (n_discarded_ < size()) return;
     for (const PackedMatrix::Part& part : m_.parts) part.source->discard(part.offset, part.n_bytes);
@@ -91,7 +91,7 @@ class PackedSource final : public ByteSource {
 
  private:
   Status attach() const {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (is_attached_) return {};
     for (const PackedMatrix::Part& part : m_.parts) INLAY_TRY(m_.attach(part, read_));
     is_attached_ = true;
@@ -170,9 +170,9 @@ class PackedSource final : public ByteSource {
   const DType dtype_;
   const uint64_t row_bytes_;
   mutable Mutex mutex_;  // of the rest, and of m_ until it is attached
-  mutable std::vector<std::vector<std::byte>> read_;
-  mutable bool is_attached_ = false;
-  mutable uint64_t n_discarded_ = 0;
+  mutable std::vector<std::vector<std::byte>> read_ INLAY_GUARDED_BY(mutex_);
+  mutable bool is_attached_ INLAY_GUARDED_BY(mutex_) = false;
+  mutable uint64_t n_discarded_ INLAY_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace

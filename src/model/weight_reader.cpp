@@ -125,7 +125,7 @@ Status WeightReader::read_range(const Weight& weight, uint64_t at, std::span<std
   const ConversionLoss loss =
       convert(weight.file_dtype, stored.data(), weight.dtype, static_cast<int64_t>(n_rows) * weight.n_cols, into.data());
   if (loss.is_beyond() || (loss.largest > 1 && loss.is_too_much(weight.dtype))) return cannot_hold(weight.name, weight.dtype, loss);
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   losses_[{static_cast<int64_t>(weight.tensor), weight.first_row}].add(loss);
   return {};
 }
@@ -159,7 +159,7 @@ Status WeightReader::finish(const Weight& weight) const {
   const TensorEntry& tensor = checkpoint_.tensors()[weight.tensor];
   const uint64_t row = stored_row_bytes(weight);
   checkpoint_.discard(tensor, row * static_cast<uint64_t>(weight.first_row), row * static_cast<uint64_t>(rows_of(weight)));
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   const auto loss = losses_.find({static_cast<int64_t>(weight.tensor), weight.first_row});
   return loss != losses_.end() && loss->second.is_too_much(weight.dtype) ? cannot_hold(weight.name, weight.dtype, loss->second) : Status{};
 }

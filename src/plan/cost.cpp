@@ -19,9 +19,11 @@ Sizes sizes_of(const ModelSpec& s, const StepShape& shape) {
           u(s.moe.n_experts), u(int64_t{s.moe.n_used} * s.moe.d_ff_expert + s.moe.d_ff_shared)};
 }
 
-// Every query attends to the past and to the step's own tokens up to itself, as far as its layer's window reaches.
-uint64_t attended_positions(const Sizes& z, uint64_t window) {
+// Every query attends to the past and to the step's own tokens up to itself, as far as its layer's window reaches. Where it sees later ones,
+// too: to all of the step, or as many as are in a window to both sides.
+uint64_t attended_positions(const Sizes& z, uint64_t window, bool causal) {
   const uint64_t n = z.sequences ? z.m / z.sequences : 0;  // queries of a sequence; so many of them see all keys:
+  if (!causal) return z.sequences * n * (window == 0 ? z.past + n : std::min(z.past + n, 2 * window - 1));
   const uint64_t n_unlimited = window == 0 ? n : std::min(n, window - std::min(window, z.past));
   return z.sequences * (n_unlimited * z.past + n_unlimited * (n_unlimited + 1) / 2 + (n - n_unlimited) * window);
 }
@@ -72,7 +74,7 @@ OpCost cost(const Plan& plan, const Op& op, const StepShape& shape) {
       const uint64_t past = window == 0 ? z.past : std::min(z.past, window - 1);
       c.activation_bytes = 4 * z.m * 2 * z.q;
       c.kv_bytes = kv_element * 2 * z.kv * (z.sequences * past + z.m);
-      c.flops = 4 * attended_positions(z, window) * z.q;
+      c.flops = 4 * attended_positions(z, window, plan.spec.causal) * z.q;
       break;
     }
     case OpKind::attn_out:

@@ -24,6 +24,7 @@ constexpr const char* kNames[] = {
     "layers without RoPE",
     "several kinds of RoPE in one model",
     "mixtures of experts",
+    "attention to later tokens",
 };
 static_assert(std::size(kNames) == static_cast<size_t>(Feature::count));
 
@@ -71,6 +72,8 @@ bool needs(const ModelSpec& s, Feature feature) {
       return s.ropes.size() > 1;
     case Feature::experts:
       return s.moe.n_experts > 0;
+    case Feature::both_ways:
+      return !s.causal;
     case Feature::count:
       break;
   }

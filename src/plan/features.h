@@ -26,6 +26,7 @@ enum class Feature : uint8_t {
   layers_without_rope,
   several_ropes,
   experts,
+  both_ways,
   count
 };
 

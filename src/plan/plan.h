@@ -17,7 +17,7 @@ namespace inlay {
 
 // embed:     hidden = embedding_scale * token_embd[token]
 // attn_in:   q, k, v = W{q,k,v} (rms_norm)(hidden) (+ bias) (qk-norm) (RoPE); k and v join the KV cache
-// attention: heads = softmax((cap)(attention_scale * q K^T)) V, causal, of the keys in the layer's window
+// attention: heads = softmax((cap)(attention_scale * q K^T)) V, causal or both ways, of the keys in the layer's window
 // attn_out:  hidden += residual_scale * (rms_norm)(Wo heads (+ bias))
 // ffn_in:    ffn = activation(Wgate (rms_norm)(hidden) (+ bias)) * (Wup (rms_norm)(hidden) (+ bias))
 // ffn_out:   hidden += residual_scale * (rms_norm)(Wdown ffn (+ bias))

@@ -63,6 +63,24 @@ double sum_exp(std::span<const float> logits, double max, double inverse_tempera
   return total;
 }
 
+WeightedSums sum_distances(std::span<const float> exact, double max, std::span<const float> logits) {
+  constexpr size_t kLanes = 8;
+  double weights[kLanes] = {}, distances[kLanes] = {};
+  const auto add = [&](size_t i, size_t lane) {
+    const double weight = exp_nonpositive(exact[i] - max), distance = weight * (double{exact[i]} - logits[i]);
+    weights[lane] += weight;
+    distances[lane] += weight > 0 ? distance : 0.0;
+  };
+  size_t i = 0;
+  for (; i + kLanes <= exact.size(); i += kLanes) {
+    for (size_t lane = 0; lane < kLanes; ++lane) add(i + lane, lane);
+  }
+  for (; i < exact.size(); ++i) add(i, 0);
+  WeightedSums out{};
+  for (size_t lane = 0; lane < kLanes; ++lane) out.weights += weights[lane], out.distances += distances[lane];
+  return out;
+}
+
 int32_t index_of(std::span<const float> logits, float value) {
   return static_cast<int32_t>(std::find(logits.begin(), logits.end(), value) - logits.begin());
 }

@@ -24,6 +24,12 @@ bool can_be_drawn_from(std::span<const float> logits);
 // Sum of exp((logit - max) * inverse_temperature); stores the terms if `weights` is not null.
 double sum_exp(std::span<const float> logits, double max, double inverse_temperature, double* weights);
 
+// Of the weights w = exp(exact - max): their sum, which is sum_exp's, and that of w (exact - logits), where a weight of 0 adds nothing.
+struct WeightedSums {
+  double weights, distances;
+};
+WeightedSums sum_distances(std::span<const float> exact, double max, std::span<const float> logits);
+
 // The first index that holds `value`.
 int32_t index_of(std::span<const float> logits, float value);
 

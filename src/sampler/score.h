@@ -23,6 +23,14 @@ Result<TokenScore> score_row(std::span<const float> logits, int32_t token, std::
 // Infinite where Q gives 0 to a token to which P gives more. Rows are as check_logits() wants them.
 double divergence(std::span<const float> logits, std::span<const float> exact);
 
+// Both rows of a token, read as few times as will do: score_row() of each, their divergence(), and whether their likeliest token is the same.
+struct RowComparison {
+  TokenScore own, exact;
+  double divergence = 0;
+  bool same_best = false;
+};
+Result<RowComparison> compare_rows(std::span<const float> logits, std::span<const float> exact, int32_t token, std::span<TokenLogprob> top);
+
 // The n largest logits with their log-probabilities, descending, ties by lower id; how many there are: fewer where fewer are
 // finite. log_sum: of the exponentials of the row.
 int32_t top_logprobs(std::span<const float> logits, double log_sum, int32_t n, TokenLogprob* top);

@@ -45,6 +45,22 @@ class Folders(DeviceCase):
                 self.assertEqual(written, text)
         self.assertEqual(sizes, sorted(sizes, reverse=True))
 
+    def test_a_decoder_used_as_an_encoder_embeds_and_writes_nothing(self):
+        both_ways = self.scratch / "both_ways"
+        shutil.copytree(FOLDER, both_ways)
+        config = json.loads((both_ways / "config.json").read_text())
+        (both_ways / "config.json").write_text(json.dumps(config | {"is_causal": False}))
+        embed = lambda path, text: tool_case.ToolCase.run_tool(self, "embed", path, "--pooling", "first", text).stdout  # on any device that can
+        first = [embed(path, text) for path in (both_ways, FOLDER) for text in ("A fox.", "A fox ran home.")]
+        self.assertNotEqual(first[0], first[1])  # the first token has seen what comes behind it
+        self.assertEqual(first[2], first[3])
+        made = self.scratch / "made.gguf"
+        tool_case.ToolCase.run_tool(self, "convert", both_ways, made)
+        self.assertEqual(embed(made, "A fox."), first[0])
+        for path, key in ((both_ways, "is_causal"), (made, "llama.attention.causal")):
+            for arguments in (("run", path, "--prompt", "x"), ("bench", path), ("perplexity", path, FOLDER / "config.json", "--ctx", "64")):
+                self.assertIn(f"{key} is false: the model's tokens see those behind them", tool_case.ToolCase.run_tool(self, *arguments, code=1).stderr.decode())
+
     def test_what_is_wrong_is_named(self):
         def failure(*arguments):
             return tool_case.ToolCase.run_tool(self, *arguments, code=1).stderr.decode()

@@ -7,6 +7,7 @@
 
 #include "src/engine/convert.h"
 #include "src/formats/gguf.h"
+#include "src/model/hf_family.h"
 #include "tests/golden/loaded_model.h"
 #include "tests/support/compare.h"
 #include "tests/support/hf_folder.h"
@@ -124,6 +125,13 @@ Small gpt_oss() {
   return m;
 }
 
+Small dense(const char* model_type) {
+  Small m(model_type, model_type, json::object());
+  m.tensors = test::small_tensors(model_type);
+  m.fill();
+  return m;
+}
+
 // Every family: folder, file, other device; and a part of the experts that must matter.
 TEST(ExpertFolders, FileAndFolderAgree) {
   const struct {
@@ -149,6 +157,53 @@ TEST(ExpertFolders, FileAndFolderAgree) {
     other.write(folder);
     EXPECT_GT(test::nmse(logits(folder.path()), expected), 1e-6) << "it makes no difference";
   }
+}
+
+// Of every family that has a key for biases, dense ones too: with the key and the tensors, and with neither.
+TEST(FolderBiases, CountWhereTheKeySaysSo) {
+  const struct {
+    const char* name;
+    int64_t n_rows;
+    const HfBias HfFamily::* rule;
+  } matrices[] = {{"self_attn.q_proj.bias", 32, &HfFamily::qkv_bias},    {"self_attn.k_proj.bias", 16, &HfFamily::qkv_bias},
+                  {"self_attn.v_proj.bias", 16, &HfFamily::qkv_bias},    {"self_attn.o_proj.bias", 32, &HfFamily::output_bias},
+                  {"mlp.gate_proj.bias", 48, &HfFamily::mlp_bias},       {"mlp.up_proj.bias", 48, &HfFamily::mlp_bias},
+                  {"mlp.down_proj.bias", 32, &HfFamily::mlp_bias}};
+  int n_cases = 0;
+  for (const HfFamily& family : hf_families()) {
+    for (const char* key : {"attention_bias", "mlp_bias", "qkv_bias"}) {
+      const std::string type = family.model_type;
+      SCOPED_TRACE(type + " " + key);
+      Small without = type == "gpt_oss" ? gpt_oss() : type == "qwen2_moe" ? qwen2_moe() : type == "qwen3_moe" ? qwen3_moe() : dense(family.model_type);
+      std::vector<HfTensor> biases;
+      for (const auto& [name, n_rows, rule] : matrices) {
+        if (!(family.*rule).key || std::string((family.*rule).key) != key) continue;
+        without.erase(name);
+        for (const char* layer : {"0.", "1."}) biases.push_back({std::string("model.layers.") + layer + name, {n_rows}});
+      }
+      if (biases.empty()) continue;
+      ++n_cases;
+      without.config[key] = false;
+      Small with = without;
+      with.config[key] = true;
+      with.tensors.insert(with.tensors.end(), biases.begin(), biases.end());
+      with.fill();
+      std::vector<float> results[2];
+      for (const Small* model : {&without, &with}) {
+        std::vector<float>& expected = results[model == &with];
+        TemporaryFolder folder;
+        model->write(folder);
+        expected = logits(folder.path());
+        const std::string made = folder.path("made.gguf");
+        const Status status = convert_to_gguf(folder.path(), made, {.type = ConvertType::f32});
+        ASSERT_TRUE(status.ok()) << status.message;
+        EXPECT_TRUE(test::same_bits(logits(made), expected));
+        EXPECT_LT(test::nmse(logits(folder.path(), kCpu), expected), 1e-5);
+      }
+      EXPECT_GT(test::nmse(results[1], results[0]), 1e-6) << "they make no difference";
+    }
+  }
+  EXPECT_EQ(n_cases, 14);
 }
 
 TEST(ExpertFolders, StackedExpertsAreThoseThatStandAlone) {

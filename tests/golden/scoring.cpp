@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
+#include <random>
 #include <numeric>
 
 #include "src/engine/engine.h"
@@ -316,6 +318,52 @@ TEST(ScoreRow, DivergenceOfDistributionsThatAreKnown) {
   without[1] = -std::numeric_limits<float>::infinity();
   EXPECT_EQ(divergence(without, p), std::numeric_limits<double>::infinity());
   EXPECT_NEAR(divergence(p, without), std::log(4.0 / 3), 1e-6);
+}
+
+// What is read in fewer passes is what each function says by itself, and the divergence that of its definition.
+TEST(ScoreRow, BothRowsAtOnceAreEachByItself) {
+  std::mt19937 random(7);
+  std::normal_distribution<float> normal;
+  for (const size_t n : {1, 7, 8, 100, 4099}) {
+    for (const float apart : {0.0f, 1e-3f, 0.5f, 8.0f}) {
+      std::vector<float> own(n), exact(n);
+      for (size_t i = 0; i < n; ++i) exact[i] = 4 * normal(random), own[i] = exact[i] + apart * normal(random) + 3;
+      if (n > 8) exact[5] = -std::numeric_limits<float>::infinity();
+      const auto token = static_cast<int32_t>(random() % n);
+      std::vector<TokenLogprob> top(5), expected_top(5);
+      const auto both = compare_rows(own, exact, token, top);
+      ASSERT_TRUE(both.ok());
+      const auto one = score_row(own, token, expected_top), other = score_row(exact, token, {});
+      EXPECT_EQ(both->own.logprob, one->logprob);
+      EXPECT_EQ(both->own.rank, one->rank);
+      EXPECT_EQ(both->exact.logprob, other->logprob);
+      EXPECT_EQ(both->exact.rank, other->rank);
+      for (size_t i = 0; i < top.size(); ++i) {
+        EXPECT_EQ(top[i].token, expected_top[i].token);
+        EXPECT_EQ(top[i].logprob, expected_top[i].logprob);
+      }
+      EXPECT_EQ(both->same_best, std::ranges::max_element(own) - own.begin() == std::ranges::max_element(exact) - exact.begin());
+      EXPECT_EQ(both->divergence, divergence(own, exact));
+      const auto log_sum = [](const std::vector<float>& row) {
+        long double sum = 0;
+        for (const float l : row) sum += std::exp(static_cast<long double>(l));
+        return std::log(sum);
+      };
+      const long double of_own = log_sum(own), of_exact = log_sum(exact);
+      long double sum = 0;
+      for (size_t i = 0; i < n; ++i) {
+        const long double p = std::exp(exact[i] - of_exact);
+        if (p > 0) sum += p * (exact[i] - of_exact - (own[i] - of_own));
+      }
+      EXPECT_NEAR(both->divergence, static_cast<double>(sum), 1e-11 + 1e-9 * static_cast<double>(sum)) << n << " " << apart;
+      if (n > 8 && apart > 1e-2f) {
+        EXPECT_GT(std::abs(divergence(exact, own) - static_cast<double>(sum)), 1e-3 * static_cast<double>(sum));  // the other way round is another number
+      }
+    }
+  }
+  const std::vector<float> good = {1, 2}, bad = {1, std::numeric_limits<float>::quiet_NaN()};
+  EXPECT_FALSE(compare_rows(good, bad, 0, {}).ok());
+  EXPECT_FALSE(compare_rows(bad, good, 0, {}).ok());
 }
 
 }  // namespace

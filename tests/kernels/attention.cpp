@@ -23,6 +23,7 @@ struct Shape {
   int64_t window = 0;
   float softcap = 0;
   bool sinks = false;
+  bool both_ways = false;
 };
 
 constexpr size_t kGap = 192;  // bytes between blocks, which nothing may touch
@@ -86,7 +87,8 @@ struct Problem {
             scale,
             s.softcap,
             s.window,
-            s.sinks ? sinks.data() : nullptr};
+            s.sinks ? sinks.data() : nullptr,
+            s.both_ways};
   }
 
   std::vector<float> exact() const {
@@ -152,7 +154,7 @@ std::string describe(const Kernels& k, const Shape& s) {
   return std::string(k.name) + ": " + std::to_string(s.n_heads) + " heads, " + std::to_string(s.n_kv_heads) +
          " kv, d_head " + std::to_string(s.d_head) + ", first " + std::to_string(s.first_position) + ", m " +
          std::to_string(s.m) + ", window " + std::to_string(s.window) + ", cap " + std::to_string(s.softcap) +
-         (s.sinks ? ", sinks" : "");
+         (s.sinks ? ", sinks" : "") + (s.both_ways ? ", both ways" : "");
 }
 
 constexpr double kLimit = 1e-11;
@@ -195,6 +197,24 @@ TEST(Attention, WindowsCapsAndSinksMatchTheReference) {
   }
 }
 
+TEST(Attention, BothWaysMatchesTheReference) {
+  for (const Kernels* k : test::all_tables()) {
+    for (const int64_t window : {0, 1, 2, 31, 33, 129, 256, 700}) {
+      for (const Shape& s : {Shape{4, 2, 64, 0, 1}, {4, 2, 64, 0, 40}, {6, 2, 16, 0, 300}, {8, 1, 72, 0, 530}, {4, 4, 32, 0, 257, 0, 1.5f, true}}) {
+        if (k->isa == cpu::Isa::generic && s.m > 300) continue;  // slow
+        Shape shape = s;
+        shape.window = window, shape.both_ways = true;
+        const Problem p(shape);
+        const Cache cache(*k, p);
+        for (const int64_t items_at_once : {1, 1000000}) EXPECT_LT(test::nmse(run(*k, p, cache, s.m, items_at_once), p.exact()), kLimit) << describe(*k, shape);
+        if (s.m == 1 || window == 1) continue;  // the query alone
+        shape.both_ways = false;
+        EXPECT_GT(test::nmse(run(*k, Problem(shape), cache, s.m, 1), p.exact()), 1e-3) << describe(*k, shape) << " is another";
+      }
+    }
+  }
+}
+
 // By hand: two keys with values 1 and 3, scores 0 and ln 2 of scale 1.
 TEST(Attention, TheReferenceKnowsWindowsCapsAndSinks) {
   const auto attend = [](int64_t window, float cap, const float* sink) {
@@ -211,6 +231,19 @@ TEST(Attention, TheReferenceKnowsWindowsCapsAndSinks) {
   const float zero = 0, large = 50;
   EXPECT_FLOAT_EQ(attend(0, 0, &zero), 7.0f / 4);
   EXPECT_LT(attend(0, 0, &large), 1e-15f);
+  // Of three keys with values 1, 2 and 6 and equal scores.
+  const auto both_ways = [](int64_t window, bool later) {
+    const float q[] = {0, 0, 0}, k[] = {0, 0, 0}, v[] = {1, 2, 6};
+    const int32_t table[] = {0};
+    std::vector<float> out(3);
+    ref::attention({q, out.data(), k, v, table, 0, 3, 0, 1, 1, 1, 3, 1, 1, 1.0f, 0, window, nullptr, later}, 0, 3);
+    return out;
+  };
+  EXPECT_EQ(both_ways(0, true), (std::vector<float>{3, 3, 3}));
+  EXPECT_EQ(both_ways(0, false), (std::vector<float>{1, 1.5f, 3}));
+  EXPECT_EQ(both_ways(1, true), (std::vector<float>{1, 2, 6}));
+  EXPECT_EQ(both_ways(2, true), (std::vector<float>{1.5f, 3, 4}));
+  EXPECT_EQ(both_ways(3, true), (std::vector<float>{3, 3, 3}));
   const float capped = std::exp(0.5f * std::tanh(2 * std::log(2.0f)));
   EXPECT_FLOAT_EQ(attend(0, 0.5f, nullptr), (1 + 3 * capped) / (1 + capped));
 }

@@ -200,6 +200,7 @@ NEEDS = {
     "cc": Need(lambda m: bool(program("cc")), "install a C compiler by that name"),
     "numpy": Need(lambda m: has_module("numpy"), SETUP),
     "Jinja2": Need(lambda m: has_module("jinja2"), SETUP),
+    "clang++": Need(lambda m: bool(program("clang++")), "install clang"),
     "libclang for Python": Need(lambda m: has_module("clang.cindex"), SETUP),
     "the locale de_DE": Need(has_german_locale, SETUP),
     "libedit": Need(lambda m: any(os.path.exists(f"{folder}/histedit.h") for folder in HEADERS), "examples/setup.sh installs it where it may"),

@@ -41,6 +41,7 @@ const Case kCases[] = {
     {Feature::layers_without_rope, [](ModelSpec& s) { s.layers[1].rope = -1; }, "without RoPE"},
     {Feature::several_ropes, [](ModelSpec& s) { s.ropes.resize(2); }, "kinds of RoPE"},
     {Feature::experts, [](ModelSpec& s) { s.moe.n_experts = 8; }, "experts"},
+    {Feature::both_ways, [](ModelSpec& s) { s.causal = false; }, "later tokens"},
 };
 static_assert(std::size(kCases) == static_cast<size_t>(Feature::count));
 

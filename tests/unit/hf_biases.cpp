@@ -45,11 +45,11 @@ Result<Checkpoint> open_with(const HfFamily& family, const json& keys, const std
   return open_checkpoint(folder.path());
 }
 
-// What is said of biases.
-std::vector<std::string> told(const Checkpoint& checkpoint) {
+// What is said of biases, of those of a key alone.
+std::vector<std::string> told(const Checkpoint& checkpoint, const std::string& key = "") {
   std::vector<std::string> out;
   for (const std::string& line : checkpoint.conventions().warnings) {
-    if (line.find("such biases count as 0") != line.npos) out.push_back(line);
+    if (line.find(key + " of config.json is") != line.npos && line.find("such biases count as 0") != line.npos) out.push_back(line);
   }
   return out;
 }
@@ -94,7 +94,7 @@ TEST(HfBiases, MissingOnesAreToldWhereConfigJsonSaysThatTheyAreThere) {
       for (const auto& with : {all, std::vector<Matrix>()}) {
         const auto checkpoint = open_with(family, {{key, true}}, with);
         ASSERT_TRUE(checkpoint.ok()) << checkpoint.status().message;
-        const auto lines = told(*checkpoint);
+        const auto lines = told(*checkpoint, key);
         ASSERT_EQ(lines.size(), with.size() < all.size() ? 1u : 0u);
         for (const Matrix& matrix : all) {
           if (lines.empty()) break;
@@ -104,9 +104,25 @@ TEST(HfBiases, MissingOnesAreToldWhereConfigJsonSaysThatTheyAreThere) {
       }
       const auto checkpoint = open_with(family, {{key, false}}, {});
       ASSERT_TRUE(checkpoint.ok()) << checkpoint.status().message;
-      EXPECT_TRUE(told(*checkpoint).empty());
+      EXPECT_TRUE(told(*checkpoint, key).empty());
     }
   }
+}
+
+TEST(HfBiases, MissingOnesAreToldWhereAKeyThatIsNotGivenMeansTrue) {
+  int n_told = 0;
+  for (const HfFamily& family : hf_families()) {
+    SCOPED_TRACE(family.model_type);
+    const bool by_default = (family.qkv_bias.key && family.qkv_bias.value) || (family.output_bias.key && family.output_bias.value);
+    const auto checkpoint = open_with(family, json::object(), {});
+    ASSERT_TRUE(checkpoint.ok()) << checkpoint.status().message;
+    const auto lines = told(*checkpoint);
+    ASSERT_EQ(lines.size(), by_default ? 1u : 0u);
+    n_told += by_default;
+    if (!by_default) continue;
+    EXPECT_NE(lines[0].find("is not given, which means true, and the folder does not have model.layers.0.self_attn.q_proj.bias"), std::string::npos) << lines[0];
+  }
+  EXPECT_EQ(n_told, 2);  // gpt_oss, qwen2_moe
 }
 
 TEST(HfBiases, TheKeyIsTrueOrFalse) {

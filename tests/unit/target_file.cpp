@@ -17,6 +17,7 @@
 #include <cerrno>
 #include <thread>
 
+#include "src/base/pulse.h"
 #include "src/formats/checkpoint.h"
 #include "tests/support/hf_folder.h"
 
@@ -196,8 +197,21 @@ TEST(TargetFile, PermissionsOfWhatIsReplacedAreKept) {
   ASSERT_TRUE(made.ok());
   EXPECT_EQ(mode_of(path) & 07777, 0640u);
 }
-
 #endif
+
+TEST(TargetFile, ALargeWriteBeatsAndIsEnded) {
+  const TemporaryFolder folder;
+  const std::string large((9 << 20) + 5, 'x');
+  for (const int most : {100, 1}) {
+    int n_beats = 0;
+    const Pulse pulse([&](uint64_t) { return ++n_beats < most ? Status() : error(Code::cancelled, "stopped"); });
+    const Status status = write(folder.path("out"), large);
+    EXPECT_EQ(status.ok(), most > 1) << status.message;
+    EXPECT_EQ(n_beats, most > 1 ? 2 : 1);  // behind each piece of 4 MiB
+    EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"out"});
+    EXPECT_EQ(contents(folder.path("out")).size(), large.size());
+  }
+}
 
 TEST(TargetFile, LongNamesAreTaken) {
   const TemporaryFolder folder;

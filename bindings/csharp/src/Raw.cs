@@ -716,8 +716,9 @@ namespace Inlay.Raw
         public ulong kv_budget_bytes;
         /// <summary>Type of the stored keys and values. [default F32 on REFERENCE, else F16]</summary>
         public KvDtype kv_dtype;
-        /// <summary>Tokens that prefill runs at a time; a cancel is seen between them. More than n_context is as n_context,
-        /// and the log says so. [tokens, 0 to 4096, default 512, on a GPU with the memory for it 1024]</summary>
+        /// <summary>Tokens that prefill runs at a time; a cancel is seen between them. The longest text that can be
+        /// embedded where tokens see those behind them. More than n_context is as n_context, and the log says so. [tokens,
+        /// 0 to 4096, default 512, on a GPU with the memory for it 1024; 2048 where tokens see those behind them]</summary>
         public int prefill_chunk;
         /// <summary>Least important messages to keep and to report. [default INFO]</summary>
         public LogSeverity log_level;
@@ -2385,15 +2386,16 @@ namespace Inlay.Raw
             return _inlay_token_get_info(engine, token, info, err);
         }
 
-        /// <summary>Makes an empty session.</summary>
+        /// <summary>Makes an empty session. UNSUPPORTED of a model whose tokens see those behind them (`attention.causal`
+        /// false): it makes embeddings and writes no text.</summary>
         /// <param name="engine">The engine.</param>
         /// <param name="params">NULL: all defaults. May be null.</param>
         /// <param name="session">The new session.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: no; where running requests have all places: for their step, after which one of
         /// them gives way; takes device memory. Ownership: `*session` is the caller's, to be freed with inlay_session_free;
-        /// it keeps the engine alive. On error: `*session` is NULL. Errors: SESSION_LIMIT, DEVICE_OUT_OF_MEMORY,
-        /// DEVICE_LOST. Since: 1.0.</remarks>
+        /// it keeps the engine alive. On error: `*session` is NULL. Errors: UNSUPPORTED, SESSION_LIMIT,
+        /// DEVICE_OUT_OF_MEMORY, DEVICE_LOST. Since: 1.0.</remarks>
         public Status inlay_session_create(IntPtr engine, inlay_session_params* @params, IntPtr* session, inlay_error* err)
         {
             return _inlay_session_create(engine, @params, session, err);
@@ -2560,7 +2562,7 @@ namespace Inlay.Raw
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: on the device for all repetitions; other calls that compute on the engine run
         /// between them; takes device memory. Ownership: Nothing is kept. On error: No profile is added. Errors:
-        /// SESSION_LIMIT, KV_FULL, DEVICE_OUT_OF_MEMORY, INVALID_STATE, DEVICE_LOST. Since: 1.1.</remarks>
+        /// UNSUPPORTED, SESSION_LIMIT, KV_FULL, DEVICE_OUT_OF_MEMORY, INVALID_STATE, DEVICE_LOST. Since: 1.1.</remarks>
         public Status inlay_profile_step(IntPtr engine, inlay_profile_params* @params, inlay_error* err)
         {
             if (_inlay_profile_step == null) return Older.Refuse("inlay_profile_step", "1.1", err);
@@ -2651,7 +2653,8 @@ namespace Inlay.Raw
 
         /// <summary>Turns texts into vectors: the final hidden states of a text's tokens, normalized as before the output
         /// matrix, pooled. Each text runs in a session of its own, several at once where sessions are free and a step has
-        /// room; a text longer than prefill_chunk runs chunk by chunk.</summary>
+        /// room; a text longer than prefill_chunk runs chunk by chunk. Where tokens see those behind them it is
+        /// CONTEXT_FULL.</summary>
         /// <param name="engine">The engine.</param>
         /// <param name="inputs">The texts. May be null.</param>
         /// <param name="n_inputs">Their number.</param>
@@ -2693,8 +2696,9 @@ namespace Inlay.Raw
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: on the device until all texts are run; other threads' calls that compute on the
         /// engine run between its steps; progress is called meanwhile. Ownership: Nothing is kept. On error:
-        /// BUFFER_TOO_SMALL: nothing was run. Otherwise scores and top are unspecified. Errors: BUFFER_TOO_SMALL,
-        /// CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT, CANCELLED. Since: 1.2.</remarks>
+        /// BUFFER_TOO_SMALL: nothing was run. Otherwise scores and top are unspecified. Errors: UNSUPPORTED,
+        /// BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT, CANCELLED. Since:
+        /// 1.2.</remarks>
         public Status inlay_score(IntPtr engine, IntPtr against, int* tokens, UIntPtr n_tokens, int* lengths, UIntPtr n_texts, inlay_score_params* @params, inlay_token_score* scores, UIntPtr score_stride, inlay_token_logprob* top, UIntPtr top_cap, inlay_error* err)
         {
             if (_inlay_score == null) return Older.Refuse("inlay_score", "1.2", err);

@@ -1523,8 +1523,9 @@ type LoadParams struct {
 	KVBudgetBytes uint64
 	// Type of the stored keys and values. [default F32 on REFERENCE, else F16]
 	KVDtype KVDtype
-	// Tokens that prefill runs at a time; a cancel is seen between them. More than n_context is as n_context, and the
-	// log says so. [tokens, 0 to 4096, default 512, on a GPU with the memory for it 1024]
+	// Tokens that prefill runs at a time; a cancel is seen between them. The longest text that can be embedded where
+	// tokens see those behind them. More than n_context is as n_context, and the log says so. [tokens, 0 to 4096,
+	// default 512, on a GPU with the memory for it 1024; 2048 where tokens see those behind them]
 	PrefillChunk int32
 	// Least important messages to keep and to report. [default INFO]
 	LogLevel LogLevel
@@ -2536,7 +2537,8 @@ func TokenGetInfo(engine *Engine, token int32, info *TokenInfo, err *Error) Stat
 	return Status(C.go_inlay_token_get_info((*C.inlay_engine)(unsafe.Pointer(engine)), C.int32_t(token), (*C.inlay_token_info)(unsafe.Pointer(info)), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
-// SessionCreate is inlay_session_create. Makes an empty session.
+// SessionCreate is inlay_session_create. Makes an empty session. UNSUPPORTED of a model whose tokens see those behind
+// them (`attention.causal` false): it makes embeddings and writes no text.
 //
 //   - engine: The engine.
 //   - params: NULL: all defaults.
@@ -2546,7 +2548,7 @@ func TokenGetInfo(engine *Engine, token int32, info *TokenInfo, err *Error) Stat
 //     device memory.
 //   - Ownership: `*session` is the caller's, to be freed with inlay_session_free; it keeps the engine alive.
 //   - On error: `*session` is NULL.
-//   - Errors: SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
+//   - Errors: UNSUPPORTED, SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
 //   - Since: 1.0.
 func SessionCreate(engine *Engine, params *SessionParams, session **Session, err *Error) Status {
 	return Status(C.go_inlay_session_create((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.inlay_session_params)(unsafe.Pointer(params)), (**C.inlay_session)(unsafe.Pointer(session)), (*C.inlay_error)(unsafe.Pointer(err))))
@@ -2751,7 +2753,7 @@ func LogRead(engine *Engine, cursor *uint64, level *LogLevel, buf *byte, cap_ ui
 //     device memory.
 //   - Ownership: Nothing is kept.
 //   - On error: No profile is added.
-//   - Errors: SESSION_LIMIT, KV_FULL, DEVICE_OUT_OF_MEMORY, INVALID_STATE, DEVICE_LOST.
+//   - Errors: UNSUPPORTED, SESSION_LIMIT, KV_FULL, DEVICE_OUT_OF_MEMORY, INVALID_STATE, DEVICE_LOST.
 //   - Since: 1.1.
 func ProfileStep(engine *Engine, params *ProfileParams, err *Error) Status {
 	return Status(C.go_inlay_profile_step((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.inlay_profile_params)(unsafe.Pointer(params)), (*C.inlay_error)(unsafe.Pointer(err))))
@@ -2846,7 +2848,8 @@ func ChatRender(engine *Engine, conversation *byte, conversationLen uintptr, par
 
 // Embed is inlay_embed. Turns texts into vectors: the final hidden states of a text's tokens, normalized as before
 // the output matrix, pooled. Each text runs in a session of its own, several at once where sessions are free and a
-// step has room; a text longer than prefill_chunk runs chunk by chunk.
+// step has room; a text longer than prefill_chunk runs chunk by chunk. Where tokens see those behind them it is
+// CONTEXT_FULL.
 //
 //   - engine: The engine.
 //   - inputs: The texts.
@@ -2891,7 +2894,8 @@ func Embed(engine *Engine, inputs *EmbedInput, nInputs uintptr, inputStride uint
 //     steps; progress is called meanwhile.
 //   - Ownership: Nothing is kept.
 //   - On error: BUFFER_TOO_SMALL: nothing was run. Otherwise scores and top are unspecified.
-//   - Errors: BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT, CANCELLED.
+//   - Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST,
+//     FORMAT, CANCELLED.
 //   - Since: 1.2.
 func Score(engine *Engine, against *Engine, tokens *int32, nTokens uintptr, lengths *int32, nTexts uintptr, params *ScoreParams, scores *TokenScore, scoreStride uintptr, top *TokenLogprob, topCap uintptr, err *Error) Status {
 	return Status(C.go_inlay_score((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.inlay_engine)(unsafe.Pointer(against)), (*C.int32_t)(unsafe.Pointer(tokens)), C.size_t(nTokens), (*C.int32_t)(unsafe.Pointer(lengths)), C.size_t(nTexts), (*C.inlay_score_params)(unsafe.Pointer(params)), (*C.inlay_token_score)(unsafe.Pointer(scores)), C.size_t(scoreStride), (*C.inlay_token_logprob)(unsafe.Pointer(top)), C.size_t(topCap), (*C.inlay_error)(unsafe.Pointer(err))))

@@ -682,8 +682,9 @@ pub struct inlay_load_params {
     pub kv_budget_bytes: u64,
     /// Type of the stored keys and values. (default F32 on REFERENCE, else F16)
     pub kv_dtype: inlay_kv_dtype,
-    /// Tokens that prefill runs at a time; a cancel is seen between them. More than n_context is as n_context, and
-    /// the log says so. (tokens, 0 to 4096, default 512, on a GPU with the memory for it 1024)
+    /// Tokens that prefill runs at a time; a cancel is seen between them. The longest text that can be embedded where
+    /// tokens see those behind them. More than n_context is as n_context, and the log says so. (tokens, 0 to 4096,
+    /// default 512, on a GPU with the memory for it 1024; 2048 where tokens see those behind them)
     pub prefill_chunk: i32,
     /// Least important messages to keep and to report. (default INFO)
     pub log_level: inlay_log_level,
@@ -1981,7 +1982,8 @@ pub struct Functions {
     /// - `token`: Its id.
     /// - `info`: The token.
     pub inlay_token_get_info: unsafe extern "C" fn(engine: *const inlay_engine, token: i32, info: *mut inlay_token_info, err: *mut inlay_error) -> inlay_status,
-    /// Makes an empty session.
+    /// Makes an empty session. UNSUPPORTED of a model whose tokens see those behind them (`attention.causal` false):
+    /// it makes embeddings and writes no text.
     ///
     /// - Thread: any.
     /// - Blocks: no; where running requests have all places: for their step, after which one of them gives way; takes
@@ -1989,7 +1991,7 @@ pub struct Functions {
     /// - Ownership: `*session` is the caller's, to be freed with
     ///   [`inlay_session_free`](Functions::inlay_session_free); it keeps the engine alive.
     /// - On error: `*session` is NULL.
-    /// - Errors: SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
+    /// - Errors: UNSUPPORTED, SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
     /// - Since: 1.0.
     ///
     /// Parameters:
@@ -2181,7 +2183,7 @@ pub struct Functions {
     ///   device memory.
     /// - Ownership: Nothing is kept.
     /// - On error: No profile is added.
-    /// - Errors: SESSION_LIMIT, KV_FULL, DEVICE_OUT_OF_MEMORY, INVALID_STATE, DEVICE_LOST.
+    /// - Errors: UNSUPPORTED, SESSION_LIMIT, KV_FULL, DEVICE_OUT_OF_MEMORY, INVALID_STATE, DEVICE_LOST.
     /// - Since: 1.1.
     ///
     /// Parameters:
@@ -2273,7 +2275,7 @@ pub struct Functions {
     pub inlay_chat_render: unsafe extern "C" fn(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, params: *const inlay_chat_params, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
     /// Turns texts into vectors: the final hidden states of a text's tokens, normalized as before the output matrix,
     /// pooled. Each text runs in a session of its own, several at once where sessions are free and a step has room; a
-    /// text longer than prefill_chunk runs chunk by chunk.
+    /// text longer than prefill_chunk runs chunk by chunk. Where tokens see those behind them it is CONTEXT_FULL.
     ///
     /// - Thread: any.
     /// - Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between
@@ -2305,8 +2307,8 @@ pub struct Functions {
     ///   its steps; progress is called meanwhile.
     /// - Ownership: Nothing is kept.
     /// - On error: BUFFER_TOO_SMALL: nothing was run. Otherwise scores and top are unspecified.
-    /// - Errors: BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST, FORMAT,
-    ///   CANCELLED.
+    /// - Errors: UNSUPPORTED, BUFFER_TOO_SMALL, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, INVALID_STATE, DEVICE_LOST,
+    ///   FORMAT, CANCELLED.
     /// - Since: 1.2.
     ///
     /// Parameters:

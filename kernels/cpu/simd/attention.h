@@ -172,7 +172,7 @@ struct RowBlock {
     return n < 0 ? 0 : smaller(n, kChunk);
   }
   int64_t end_key(int64_t i, int64_t chunk) const {
-    const int64_t n = args->first_position + query(i) + 1 - chunk * kChunk;
+    const int64_t n = args->end_key(query(i)) - chunk * kChunk;
     return n < 0 ? 0 : smaller(n, kChunk);
   }
   // KV head's part of the block that holds the positions from `position` on.

@@ -328,6 +328,7 @@ AttentionArgs CpuExecutor::attention_args(const Op& op, const StepBatch& batch, 
   args.block_table = block_table(op, batch, slice);
   args.block_stride = block_stride(op.layer);
   args.window = plan_.spec.layers[op.layer].window;
+  args.both_ways = !plan_.spec.causal;
   args.sinks = vector(op, slot::sinks);
   return args;
 }

@@ -38,7 +38,7 @@ class MatrixPacking {
       pool_.parallel_for(n, grain, [&](int64_t begin, int64_t end, int thread) {
         keep(pack_tiles(w, kernel, first + begin, first + end, to, threads_[static_cast<size_t>(thread)]));
       });
-      INLAY_TRY(failure_);
+      INLAY_TRY(failure());
       if (progress && first + n < n_tiles && !progress(static_cast<uint64_t>(first + n) * tile))
         return error(Code::cancelled, "loading was cancelled");
     }
@@ -66,15 +66,20 @@ class MatrixPacking {
 
   void keep(Status status) {
     if (status.ok()) return;
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     if (failure_.ok()) failure_ = std::move(status);
+  }
+
+  Status failure() {
+    const Lock lock(mutex_);
+    return failure_;
   }
 
   const WeightReader& reader_;
   ThreadPool& pool_;
   std::vector<Memory> threads_;
   Mutex mutex_;
-  Status failure_;
+  Status failure_ INLAY_GUARDED_BY(mutex_);
 };
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace inlay {
 namespace {
 
-constexpr std::span<const Feature> kLacking;  // nothing that a family needs
+constexpr Feature kLacking[] = {Feature::both_ways};  // its attention kernels end at the query
 
 // CUDA counts its versions as 1000 major + 10 minor.
 std::string version_text(int version) {

@@ -285,7 +285,8 @@ void ReferenceBackend::attention(const Op& op, const StepBatch& batch) {
                     .scale = s.attention_scale,
                     .softcap = s.attn_softcap,
                     .window = s.layers[op.layer].window,
-                    .sinks = vector(op, slot::sinks)},
+                    .sinks = vector(op, slot::sinks),
+                    .both_ways = !s.causal},
                    0, slice.n_tokens);
   }
 }

@@ -6,6 +6,8 @@ namespace inlay {
 
 const ArchSpec kGemma2 = {
     .name = "gemma2",
+    .qkv_bias = Presence::optional,
+    .output_bias = Presence::optional,
     .activation = Activation::gelu_tanh,
     .post_norms = true,
     .scaled_embedding = true,

@@ -6,12 +6,14 @@ namespace inlay {
 
 const ArchSpec kGemma3 = {
     .name = "gemma3",
+    .qkv_bias = Presence::optional,
+    .output_bias = Presence::optional,
     .qk_norm = QkNorm::head,
     .activation = Activation::gelu_tanh,
     .post_norms = true,
     .scaled_embedding = true,
     .wide_scale_layers = 62,
-    .window = {.period = 6, .rope_base = 10000, .unscaled_rope = true},
+    .window = {.period = 6, .rope_base = 10000, .unscaled_rope = true, .can_be_halved = true},
 };
 
 }  // namespace inlay

@@ -6,8 +6,8 @@ namespace inlay {
 
 const ArchSpec kGptOss = {
     .name = "gpt-oss",
-    .qkv_bias = Presence::required,
-    .output_bias = Presence::required,
+    .qkv_bias = Presence::optional,
+    .output_bias = Presence::optional,
     .activation = Activation::clamped_swiglu,
     .attn_sinks = true,
     .yarn_truncates = false,

@@ -6,6 +6,8 @@ namespace inlay {
 
 const ArchSpec kOlmo2 = {
     .name = "olmo2",
+    .qkv_bias = Presence::optional,
+    .output_bias = Presence::optional,
     .qk_norm = QkNorm::width,
     .input_norms = false,
     .post_norms = true,

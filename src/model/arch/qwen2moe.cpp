@@ -6,7 +6,7 @@ namespace inlay {
 
 const ArchSpec kQwen2Moe = {
     .name = "qwen2moe",
-    .qkv_bias = Presence::required,
+    .qkv_bias = Presence::optional,
     .experts = Presence::required,
     .normalized_experts = false,
     .shared_expert = true,

@@ -5,6 +5,8 @@ namespace inlay {
 
 const ArchSpec kQwen3Moe = {
     .name = "qwen3moe",
+    .qkv_bias = Presence::optional,
+    .output_bias = Presence::optional,
     .qk_norm = QkNorm::head,
     .experts = Presence::required,
 };
