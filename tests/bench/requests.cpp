@@ -1,5 +1,5 @@
-// Copies to the host and back, requests beside sessions that a host steps itself, how well run() keeps a frame's budget, and 64 requests that arrive
-// by and by.
+// Copies to the host and back, prompts that begin alike, requests beside sessions that a host steps itself, how well run() keeps a frame's budget, and
+// 64 requests that arrive by and by.
 //
 //   bench_requests MODEL [cpu|cuda] [MAX_SESSIONS]
 #include <algorithm>
@@ -239,6 +239,24 @@ struct Bench {
                 steps.size() - static_cast<size_t>(n_pure), mixed, mixed_bound);
   }
 
+  // Prompts that begin alike, one after the other: how long until the first token of each.
+  void beginnings(int32_t n_common, int32_t n_rest) {
+    const std::vector<int32_t> common = prompt(n_common);
+    std::printf("the first token of requests that have %d tokens in common and %d of their own, s:", n_common, n_rest);
+    for (int i = 0; i < 4; ++i) {
+      std::vector<int32_t> whole = common;
+      const std::vector<int32_t> rest = prompt(n_rest);
+      whole.insert(whole.end(), rest.begin(), rest.end());
+      const double start = now();
+      submit(std::move(whole), 1);
+      const auto ran = engine->requests().run({});
+      if (!ran.ok()) fail(ran.status());
+      std::printf(" %.4f", now() - start);
+      (void)poll();
+    }
+    std::printf("\n");
+  }
+
   // Keys and values to the host and back, as requests that are put out take; and a session saved and restored.
   void copies(int32_t n_tokens) {
     Backend& backend = engine->backend();
@@ -292,6 +310,7 @@ int main(int argc, char** argv) {
   if (!engine.ok()) fail(engine.status());
   Bench bench{.engine = *engine, .queue = (*engine)->requests().add_queue(*engine, {.unread_tokens = 100'000})};
   bench.copies(cuda ? 4000 : 500);
+  bench.beginnings(1000, 40);
   bench.steps();
   bench.frames();
   for (const bool all_at_once : {false, true}) cuda ? bench.arrivals(64, 2048, 256, all_at_once) : bench.arrivals(64, 256, 48, all_at_once);
