@@ -25,9 +25,8 @@ PrefixCache::PrefixCache(KvPool& pool) : pool_(pool) {
 std::span<int32_t> PrefixCache::tokens_of(int32_t block) { return std::span(tokens_).subspan(static_cast<size_t>(block) * kTokens, kTokens); }
 std::span<const int32_t> PrefixCache::tokens_of(int32_t block) const { return std::span(tokens_).subspan(static_cast<size_t>(block) * kTokens, kTokens); }
 
-// The parent's hash stands for all that comes before; equal hashes are told apart by the tokens and the parent's number.
-uint64_t PrefixCache::hash_of(int32_t parent, std::span<const int32_t> tokens) const {
-  uint64_t hash = parent == kNone ? 0x9e3779b97f4a7c15u : entry(parent).hash;
+uint64_t PrefixCache::hash_of(uint64_t before, std::span<const int32_t> tokens) {
+  uint64_t hash = before;
   for (const int32_t token : tokens) {
     hash = (hash ^ static_cast<uint32_t>(token)) * 0xff51afd7ed558ccdu;
     hash ^= hash >> 32;
@@ -35,8 +34,9 @@ uint64_t PrefixCache::hash_of(int32_t parent, std::span<const int32_t> tokens) c
   return hash;
 }
 
+// Equal hashes are told apart by the tokens and the parent's number.
 int32_t PrefixCache::find(int32_t parent, std::span<const int32_t> tokens) const {
-  const uint64_t hash = hash_of(parent, tokens), number = parent == kNone ? 0 : entry(parent).number;
+  const uint64_t hash = hash_of(hash_behind(parent), tokens), number = parent == kNone ? 0 : entry(parent).number;
   for (int32_t block = heads_[hash & (heads_.size() - 1)]; block != kNone; block = entry(block).next_of_hash) {
     const Entry& found = entry(block);
     if (found.hash == hash && found.parent == number && std::ranges::equal(tokens_of(block), tokens)) return block;
@@ -95,7 +95,7 @@ void PrefixCache::keep(std::span<const int32_t> tokens, std::span<const int32_t>
 
 void PrefixCache::add(int32_t block, int32_t parent, std::span<const int32_t> tokens) {
   Entry& own = entry(block);
-  own = {.hash = hash_of(parent, tokens), .number = ++n_made_, .parent = parent == kNone ? 0 : entry(parent).number, .is_kept = true};
+  own = {.hash = hash_of(hash_behind(parent), tokens), .number = ++n_made_, .parent = parent == kNone ? 0 : entry(parent).number, .is_kept = true};
   std::ranges::copy(tokens, tokens_of(block).begin());
   int32_t& head = heads_[own.hash & (heads_.size() - 1)];
   own.next_of_hash = head;

@@ -54,6 +54,10 @@ class PrefixCache {
 
   int32_t n_kept() const { return n_kept_; }
 
+  // The hash of tokens behind others, which have `before`. Whoever chooses the tokens can make two lists of them equal in it.
+  static constexpr uint64_t kHashOfNothing = 0x9e3779b97f4a7c15u;
+  static uint64_t hash_of(uint64_t before, std::span<const int32_t> tokens);
+
  private:
   static constexpr int32_t kNone = -1;
   struct Entry {  // of the block of its number
@@ -64,7 +68,7 @@ class PrefixCache {
     bool is_kept = false;
   };
 
-  uint64_t hash_of(int32_t parent, std::span<const int32_t> tokens) const;
+  uint64_t hash_behind(int32_t parent) const { return parent == kNone ? kHashOfNothing : entry(parent).hash; }  // that stands for all that comes before
   int32_t find(int32_t parent, std::span<const int32_t> tokens) const;
   std::span<int32_t> tokens_of(int32_t block);
   std::span<const int32_t> tokens_of(int32_t block) const;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <set>
@@ -88,6 +89,64 @@ TEST(PrefixCache, ABlockThatWasUsedAgainContinuesNothing) {
   EXPECT_EQ(other, first) << "the same block";
   EXPECT_EQ(c.cache.n_found(blocks({5, 2})), 1u);
   EXPECT_EQ(c.cache.n_found(blocks({1, 2})), 0u);
+}
+
+// Two blocks of other tokens with one hash: some first ones of 2^18 lead to the same upper half, behind a second one that is the same; the third makes up for the lower half.
+struct Twins {
+  Tokens one, two;
+  Twins() : one(block(3)), two(block(3)) {
+    std::vector<std::pair<uint32_t, int32_t>> upper;
+    for (int32_t token = 0; token < 1 << 18; ++token) upper.push_back({static_cast<uint32_t>(hash_behind(token) >> 32), token});
+    std::ranges::sort(upper);
+    const auto same = std::ranges::adjacent_find(upper, {}, &std::pair<uint32_t, int32_t>::first);
+    if (same == upper.end()) return;
+    one[0] = same->second;
+    two[0] = (same + 1)->second;
+    two[2] = one[2] ^ static_cast<int32_t>(static_cast<uint32_t>(hash_behind(one[0]) ^ hash_behind(two[0])));
+  }
+  static uint64_t hash_behind(int32_t token) {
+    const int32_t both[] = {token, 3};
+    return PrefixCache::hash_of(PrefixCache::kHashOfNothing, both);
+  }
+};
+
+TEST(PrefixCache, EqualHashesAreToldApart) {
+  const Twins twins;
+  ASSERT_NE(twins.one, twins.two);
+  ASSERT_EQ(PrefixCache::hash_of(PrefixCache::kHashOfNothing, twins.one), PrefixCache::hash_of(PrefixCache::kHashOfNothing, twins.two));
+  Tokens one = twins.one, two = twins.two;
+  for (Tokens* tokens : {&one, &two}) tokens->insert(tokens->end(), static_cast<size_t>(kKvBlockTokens), 4);
+  Cache c(8);
+  const auto own = c.fill(one);
+  EXPECT_EQ(c.cache.n_found(one), 2u);
+  EXPECT_EQ(c.cache.n_found(two), 0u);
+  const auto other = c.fill(twins.two);
+  EXPECT_EQ(c.take(twins.two), other);
+  EXPECT_EQ(c.cache.n_found(two), 1u) << "what stands behind it stands behind the other";
+  EXPECT_EQ(c.take(one), own);
+}
+
+// The very blocks of before, by their numbers: one that was computed again is another one, though its tokens are the same.
+TEST(PrefixCache, ABlockThatWasFilledAgainIsNotTheFormer) {
+  Cache c(4);
+  const Tokens tokens = blocks({1, 2, 3});
+  const auto own = c.fill(tokens);
+  std::vector<uint64_t> numbers;
+  for (const int32_t one : own) numbers.push_back(c.cache.number_of(one));
+  std::vector<int32_t> found;
+  c.cache.take_same(tokens, numbers, found);
+  EXPECT_EQ(found, own);
+  c.release(own);
+  c.release(found);
+  ASSERT_EQ(c.cache.give_back(1), 1);
+  const auto same = c.take(blocks({1, 2}));
+  std::vector<int32_t> again = same;
+  again.push_back(c.pool.take());
+  EXPECT_EQ(again, own) << "the same block";
+  c.cache.keep(tokens, again);
+  ASSERT_EQ(c.cache.n_found(tokens), 3u);
+  c.cache.take_same(tokens, numbers, found);
+  EXPECT_EQ(found, same) << "with other bytes";
 }
 
 // Random sequences beside a map from tokens to what a block was filled with: what is found was filled with these tokens.

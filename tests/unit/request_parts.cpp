@@ -37,6 +37,24 @@ TEST_P(EngineRequestParts, WhoWaitsForAPrefixLeavesItsChunksToWhoComputesIt) {
   expect_near_alone(collected_[second], alone(*engine_, more, plain(4).session), "second");
 }
 
+// Also with an end that is not the text's: here the engine's.
+TEST_P(EngineRequestParts, TheTextThatIsHeldBackComesBeforeTheEnd) {
+  const std::vector<int32_t> tokens = prompt(20);
+  const std::string text = alone(*engine_, tokens, plain(6).session).text;
+  ASSERT_FALSE(text.empty());
+  RequestOptions options = plain(40);
+  options.session.stops = {text + " and never this"};
+  const uint64_t id = submit(tokens, options);
+  for (int i = 0; i < 6; ++i) ASSERT_TRUE(engine_->requests().run({.one_step = true}).ok());
+  poll();
+  EXPECT_EQ(collected_[id].tokens.size(), 6u);
+  EXPECT_EQ(collected_[id].text, "") << "it may be where the stop string begins";
+  engine_->requests().close();
+  poll();
+  EXPECT_EQ(collected_[id].end.reason, FinishReason::cancelled);
+  EXPECT_EQ(collected_[id].text, text);
+}
+
 // Whatever room there is: those of a session's events, in their order, and none of a request beside it that asks for none.
 TEST_P(EngineRequestParts, TheLikeliestTokensComeAlong) {
   const std::vector<int32_t> tokens = prompt(30);

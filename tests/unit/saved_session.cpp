@@ -217,6 +217,27 @@ TEST_P(SavedSessions, HaveKeysAndValuesOfEachType) {
   EXPECT_EQ(n_types, GetParam() == DeviceKind::cuda ? 3 : 1);
 }
 
+// Position by position, as docs/design/session-state.md has it: what is cut at the end is cut from the end of the rows.
+TEST_P(SavedSessions, HaveTheirRowsInOrder) {
+  const auto rows_of = [&](Session& s) {
+    const Bytes bytes = save(s);
+    StateHeader header;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    const size_t first = sizeof header + header.n_description, n_behind = sizeof(uint64_t) + (s.view_logits().ok() ? static_cast<size_t>(engine_->spec().n_vocab) * sizeof(float) : 0);
+    return Bytes(bytes.begin() + static_cast<std::ptrdiff_t>(first), bytes.end() - static_cast<std::ptrdiff_t>(n_behind));
+  };
+  const auto own = session();
+  ASSERT_TRUE(prefill(*own, prompt(100)).ok());
+  const Bytes all = rows_of(*own);
+  EXPECT_EQ(all.size() % 100, 0u);
+  for (const int32_t n : {70, 40, 32, 3}) {
+    ASSERT_TRUE(own->truncate(n).ok());
+    const Bytes rows = rows_of(*own);
+    ASSERT_EQ(rows.size(), all.size() / 100 * static_cast<size_t>(n - 1)) << "without the last one, which is run again";
+    EXPECT_TRUE(std::ranges::equal(rows, std::span(all).first(rows.size()))) << n;
+  }
+}
+
 TEST_P(SavedSessions, HaveTheTextThatIsHeldBack) {
   const Tokenizer& tokenizer = *engine_->tokenizer();
   std::vector<int32_t> pieces;  // of "é", byte by byte, where the vocabulary has none for it

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <set>
@@ -17,27 +18,72 @@ namespace {
 using test::Collected;
 using Tokens = std::vector<int32_t>;
 
-// Random sequences on two pools, one of a window: what is found holds what was computed for these tokens, and all that the next token sees is there.
+// Random sequences on two pools, one of a window, whose steps come between those of the others: what is found holds what was computed for these
+// tokens, all that the next token sees is there, and who holds blocks lacks none. But one whose block slides out of its window while another one uses it leaves it
+// to that one, and may have to wait.
 TEST(WindowCache, WhatIsFoundIsWhatWasComputed) {
   constexpr int32_t kBlocks = 40, kContext = 12 * kKvBlockTokens;
   for (const int32_t window : {1, 5, kKvBlockTokens, kKvBlockTokens + 2, 3 * kKvBlockTokens, 8 * kKvBlockTokens}) {
     BackendConfig config;
     config.n_context = kContext;
-    config.n_kv_blocks = KvBlockCounts({kBlocks, kBlocks - 6});
+    config.n_kv_blocks = KvBlockCounts({kBlocks, std::min(kBlocks - 6, 2 * kv_blocks_of_window(window, 3 * kKvBlockTokens) + 1)});  // for two and a half
     const KvGroup groups[] = {{.window = 0, .n_layers = 1}, {.window = window, .n_layers = 1}};
     KvPools pools(groups, config);
     ASSERT_TRUE(pools.has_cache());
     std::mt19937 random(static_cast<uint32_t>(window));
     const auto below = [&](int32_t n) { return static_cast<int32_t>(random() % static_cast<uint32_t>(n)); };
     std::map<std::pair<size_t, int32_t>, Tokens> holds;  // of a group's block: all tokens up to its end
-    std::vector<KvHoldings> used;
-    int32_t n_found = 0, n_full = 0;
-    for (int i = 0; i < 4'000; ++i) {
-      if (!used.empty() && (used.size() > 3 || below(3) == 0)) {
-        pools.let_go(used.front());
-        pools.cut(used.front(), 0);
-        used.erase(used.begin());
+    struct Running {
+      Tokens tokens;
+      KvHoldings own;
+      int32_t at, chunk;
+      bool has_left_one = false;
+    };
+    std::vector<Running> used;
+    int32_t n_found = 0, n_full = 0, n_waits = 0;
+    const auto reserved = [&](KvHoldings& own, int32_t first, int32_t end, int32_t chunk) {
+      return pools.reserve(own, {.first = first, .end = end, .most = chunk}, [](int32_t, int32_t, int32_t) { return error(Code::internal, "a block is copied"); });
+    };
+    const auto release = [&](size_t k) {
+      pools.let_go(used[k].own);
+      pools.cut(used[k].own, 0);
+      used.erase(used.begin() + static_cast<std::ptrdiff_t>(k));
+    };
+    const auto step = [&](Running& r) {
+      const auto n_tokens = static_cast<int32_t>(r.tokens.size()), end = std::min(n_tokens, r.at + r.chunk);
+      if (!reserved(r.own, r.at, end, r.chunk).ok()) {
+        ASSERT_TRUE(r.has_left_one) << "what it holds suffices for the rest";
+        ++n_waits;
+        return;
       }
+      pools.cover(r.own, end);
+      for (size_t g = 0; g < 2; ++g) {
+        for (int32_t b = r.at / kKvBlockTokens; b < kv_blocks_for(end); ++b) {
+          const auto last = std::min<int32_t>((b + 1) * kKvBlockTokens, n_tokens);
+          holds[{g, r.own[g].table[static_cast<size_t>(b)]}] = Tokens(r.tokens.begin(), r.tokens.begin() + last);
+        }
+      }
+      const auto n_of_others = [&] {
+        return std::ranges::count_if(r.own[1].table, [&](int32_t block) { return block != kNoKvBlock && !pools.pool(1).frees(block); });
+      };
+      const auto n_before = n_of_others();
+      pools.slide(r.own, end);
+      r.has_left_one = r.has_left_one || n_of_others() < n_before;
+      pools.settle(r.own);
+      pools.keep(std::span(r.tokens).first(static_cast<size_t>(end)), r.own);
+      r.at = end;
+    };
+    for (int i = 0; i < 4'000;) {
+      if (!used.empty() && (used.size() > 3 || below(3) > 0)) {
+        const auto k = static_cast<size_t>(below(static_cast<int32_t>(used.size())));
+        if (used[k].at == static_cast<int32_t>(used[k].tokens.size())) {
+          release(k);
+        } else {
+          ASSERT_NO_FATAL_FAILURE(step(used[k])) << window << " " << i;
+        }
+        continue;
+      }
+      ++i;
       Tokens tokens;
       for (int32_t k = 0, n = 1 + below(10); k < n; ++k) tokens.insert(tokens.end(), kKvBlockTokens, k < 3 ? 7 : below(2));
       tokens.resize(tokens.size() - static_cast<size_t>(below(kKvBlockTokens)));
@@ -53,10 +99,7 @@ TEST(WindowCache, WhatIsFoundIsWhatWasComputed) {
         }
       }
       const int32_t chunk = 1 + below(3 * kKvBlockTokens);
-      const auto reserved = [&](int32_t first, int32_t end) {
-        return pools.reserve(own, {.first = first, .end = end, .most = chunk}, [](int32_t, int32_t, int32_t) { return error(Code::internal, "a block is copied"); });
-      };
-      const Status status = reserved(n, n_tokens);
+      const Status status = reserved(own, n, n_tokens, chunk);
       if (!status.ok()) {
         ASSERT_EQ(status.code, Code::kv_full) << status.message;
         ++n_full;
@@ -64,33 +107,20 @@ TEST(WindowCache, WhatIsFoundIsWhatWasComputed) {
         continue;
       }
       pools.hold(own);
-      for (int32_t at = n; at < n_tokens;) {
-        const int32_t end = std::min(n_tokens, at + chunk);
-        ASSERT_TRUE(reserved(at, end).ok()) << "what it holds suffices for the rest";
-        pools.cover(own, end);
-        for (size_t g = 0; g < 2; ++g) {
-          for (int32_t b = at / kKvBlockTokens; b < kv_blocks_for(end); ++b) {
-            const auto last = std::min<int32_t>((b + 1) * kKvBlockTokens, n_tokens);
-            holds[{g, own[g].table[static_cast<size_t>(b)]}] = Tokens(tokens.begin(), tokens.begin() + last);
-          }
-        }
-        pools.slide(own, end);
-        pools.keep(std::span(tokens).first(static_cast<size_t>(end)), own);
-        at = end;
-      }
-      used.push_back(std::move(own));
+      used.push_back({std::move(tokens), std::move(own), n, chunk});
       for (size_t g = 0; g < 2; ++g) {
         std::set<int32_t> in_use;
-        for (const KvHoldings& one : used) {
-          in_use.insert(one[g].spare.begin(), one[g].spare.end());
-          in_use.insert(one[g].table.begin() + one[g].first, one[g].table.end());
+        for (const Running& one : used) {
+          in_use.insert(one.own[g].spare.begin(), one.own[g].spare.end());
+          in_use.insert(one.own[g].table.begin() + one.own[g].first, one.own[g].table.end());
         }
         ASSERT_EQ(static_cast<size_t>(pools.pool(g).n_used()), in_use.size()) << g << " " << i;
       }
     }
     EXPECT_GT(n_found, 500) << window;
+    EXPECT_LT(n_waits, 1'000) << window;
     EXPECT_LT(n_full, 2'000) << window;
-    for (KvHoldings& one : used) pools.let_go(one), pools.cut(one, 0);
+    while (!used.empty()) release(0);
     for (size_t g = 0; g < 2; ++g) EXPECT_EQ(pools.pool(g).n_used(), 0) << g;
   }
 }

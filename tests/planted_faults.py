@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""Plants faults in the engine, one at a time, and expects the unit tests to find each.
+
+usage: planted_faults.py [--folder PATH] [--list] [NAME...]
+  NAME      plants these faults only
+  --list    only prints the faults, and checks that each still fits the sources
+  --folder  where the copy of the sources and its build are (build/planted-faults); a later run goes on with them
+
+The sources are copied, the checkout is not touched. The unchanged copy must pass the tests of all faults first. Exit code 0 only if
+every fault was found: a test failed, the program crashed, or it did not come to an end.
+"""
+import argparse
+import collections
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PROGRAM = "unit_engine"
+LIMIT_S = 120  # of one run of the tests; a fault may stop them for good
+
+# file: in src/engine. tests: a filter of GoogleTest's. edits: pairs of a text that is in the file exactly once, and of what it becomes.
+Fault = collections.namedtuple("Fault", "name file tests edits")
+NUMBER = (", number = parent == kNone ? 0 : entry(parent).number;", ";"), ("found.parent == number && ", "")
+FAULTS = [Fault(*row) for row in (
+    ("a chunk of one token is a prompt", "request_steps.cpp", "*EngineRequestParts.*/cpu", [("return n_rows_of(part) > 1; };", "return n_rows_of(part) >= 1; };")]),
+    ("single tokens come behind the prompts", "work.cpp", "DescribeStep.*", [("for (const bool single : {true, false}) {", "for (const bool single : {false, true}) {")]),
+    ("who may not draw computes the last token", "request_steps.cpp", "*RequestSessions.*/cpu",
+     [("return end == seq.n_tokens() && !part.draws && !seq.has_logits ? end - 1 : end;", "return end;")]),
+    ("a request that waits for a prefix takes rows", "request_steps.cpp", "*EngineRequestParts.*/cpu", [("while (leave_out_those_that_wait());", "while (false);")]),
+    ("a draw comes without its mask", "request_steps.cpp", "*Constrained.*/cpu", [("request->run.session->make_mask();", "(void)request;")]),
+    ("stale block: tokens are not compared", "prefix_cache.cpp", "PrefixCache.*", [(" && std::ranges::equal(tokens_of(block), tokens)) return block;", ") return block;")]),
+    ("stale block: what it continues is not compared", "prefix_cache.cpp", "PrefixCache.*", [*NUMBER]),
+    ("stale block: one that was filled again counts as the former", "prefix_cache.cpp", "PrefixCache.*", [("if (parent == kNone || entry(parent).number != numbers[i]) break;", "if (parent == kNone) break;")]),
+    ("stale block: a shared one is written", "kv_pools.cpp", "*EngineTest.*Fork*/cpu", [("if (!pool.shared(block)) continue;", "continue;")]),
+    ("stale block: a window keeps what its finder gave up", "kv_pools.cpp", "WindowCache.*", [("if (windows_[g]) windows_[g]->drop(block);", "(void)block;")]),
+    ("wrong root key: blocks are found behind any others", "prefix_cache.cpp", "PrefixCache.*",
+     [("{.hash = hash_of(hash_behind(parent), tokens),", "{.hash = hash_of(kHashOfNothing, tokens),"),
+      ("uint64_t hash = hash_of(hash_behind(parent), tokens),", "uint64_t hash = hash_of(hash_behind(std::min(parent, kNone)), tokens),"), *NUMBER]),
+    ("a window is found that lacks a block", "window_cache.cpp", "WindowCache.*",
+     [("static_cast<int32_t>(n_blocks) * kKvBlockTokens) / kKvBlockTokens);", "static_cast<int32_t>(n_blocks) * kKvBlockTokens) / kKvBlockTokens + 1);")]),
+    ("a block stays for others and leaves none in its place", "kv_pools.cpp", "WindowCache.*", [("has_windows() && pools_[g].frees(block) && h.n_blocks() <= h.n_held;", "false;")]),
+    ("put out: the sampler's state is lost", "requests.cpp", "*EngineRequests.*/cpu",
+     [("request.run.state = State::resting;", "request.run.state = State::resting;\n  request.run.session->sampler_state_ = {};")]),
+    ("put out: the held-back text is lost", "requests.cpp", "*EngineRequests.*/cpu",
+     [("request.run.state = State::resting;", "request.run.state = State::resting;\n  request.run.session->text_.clear();")]),
+    ("ended: the held-back text is lost", "requests.cpp", "*EngineRequestParts.*/cpu", [("if (run.session->finish_reason_ == FinishReason::none) run.session->text_.flush();", "")]),
+    ("a draw does not know its position", "request_steps.cpp", "*EngineRequests.*/cpu", [(".position = static_cast<uint64_t>(seq.n_tokens()),", ".position = 0,")]),
+    ("saved: the sampler's state is lost", "session_bytes.cpp", "*SavedSessions.*/cpu", [(".sampler_state = s.sampler_state_,", ".sampler_state = {},")]),
+    ("saved: the held-back text is lost", "session_bytes.cpp", "*SavedSessions.*/cpu", [(".text = s.text_.held(),", ".text = {},")]),
+    ("saved: rows have another order, there and back", "session_rows.cpp", "*SavedSessions.*/cpu",
+     [("for (int32_t b = first / kKvBlockTokens; b < kv_blocks_for(end); ++b) {", "for (int32_t b = kv_blocks_for(end) - 1; b >= first / kKvBlockTokens; --b) {")]),
+    ("saved: rows come back in another order", "session_rows.cpp", "*SavedSessions.*/cpu", [("kv_rows_to_block(backend_.kv_form(), part.rows, rows.data() + part.at, part.chunk);",
+      "kv_rows_to_block(backend_.kv_form(), part.rows, rows.data() + (part.rows.end == kKvBlockTokens ? 0 : part.at), part.chunk);")]),
+    ("a conversation that replaces a session's tokens keeps their blocks", "request_sessions.cpp", "*RequestSessions.*/cpu",
+     [("engine_.sequences_.go_back(seq, std::min(run.n_kept, run.n_prompt - 1));", "")]),
+    ("blocks of sessions that rest are counted and not given", "request_sessions.cpp", "*RequestSessions.*Rest*/cpu",
+     [("if (last == resting_.end()) return false;", "if (last == resting_.end() || n_resting_blocks() >= 0) return false;")]),
+)]
+
+
+def fail(message):
+    sys.exit(f"planted_faults.py: {message}")
+
+
+def path_of(fault, root):
+    return os.path.join(root, "src", "engine", fault.file)
+
+
+def with_fault(fault, root):
+    """The file's text with the fault in it."""
+    with open(path_of(fault, root), encoding="utf-8") as file:
+        text = file.read()
+    for old, new in fault.edits:
+        if text.count(old) != 1:
+            fail(f"'{fault.name}': its text is {text.count(old)} times in src/engine/{fault.file}, expected once: {old}")
+        text = text.replace(old, new)
+    return text
+
+
+def write_if_other(path, data):
+    """What stays as it is keeps its time, so that it is not compiled again."""
+    if os.path.isfile(path):
+        with open(path, "rb") as file:
+            if file.read() == data:
+                return
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def copy_sources(target):
+    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"], check=True, capture_output=True)
+    names = {os.fsdecode(name) for name in listed.stdout.split(b"\0") if name}
+    names = {name for name in names if os.path.isfile(os.path.join(ROOT, name))}
+    for name in names:
+        with open(os.path.join(ROOT, name), "rb") as file:
+            write_if_other(os.path.join(target, name), file.read())
+        shutil.copymode(os.path.join(ROOT, name), os.path.join(target, name))
+    for folder, folders, files in os.walk(target):
+        if folder == target and "build" in folders:
+            folders.remove("build")
+        for file in files:
+            if os.path.relpath(os.path.join(folder, file), target) not in names:
+                os.remove(os.path.join(folder, file))
+
+
+def run(command, log, limit=None):
+    """The exit status, or None where it did not come to an end; what it says is in `log`."""
+    with open(log, "w", encoding="utf-8") as out:
+        try:
+            return subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, timeout=limit, check=False, env=ENVIRONMENT).returncode
+        except subprocess.TimeoutExpired:
+            return None
+
+
+def must_run(command, log):
+    if run(command, log) != 0:
+        with open(log, encoding="utf-8", errors="replace") as file:
+            sys.stderr.write("".join(file.readlines()[-40:]))
+        fail(f"failed: {' '.join(command)}")
+
+
+def tests_of(build, tests, log):
+    """What the tests come to, in words: "passed", or how a fault was found."""
+    status = run([os.path.join(build, "bin", PROGRAM), f"--gtest_filter={tests}", "--gtest_fail_fast"], log, LIMIT_S)
+    with open(log, encoding="utf-8", errors="replace") as file:
+        lines = file.read().splitlines()
+    if not any(line.startswith("[ RUN") for line in lines):
+        fail(f"no test matches {tests}")
+    if status == 0:
+        if not any(line.startswith("[       OK") for line in lines):
+            fail(f"all tests of {tests} skip")
+        return "passed"
+    if status is None:
+        return f"no end after {LIMIT_S} s"
+    failed = [line.split()[3].rstrip(",") for line in lines if line.startswith("[  FAILED  ] ") and line.endswith(" ms)")]
+    return f"by {failed[0]}" if failed else f"ended with status {status}"
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--folder", default=os.path.join(ROOT, "build", "planted-faults"))
+    options = parser.parse_args(arguments)
+    for name in options.names:
+        if name not in [fault.name for fault in FAULTS]:
+            fail(f"there is no fault '{name}'")
+    wanted = [fault for fault in FAULTS if not options.names or fault.name in options.names]
+    for fault in wanted:
+        with_fault(fault, ROOT)
+        if options.list:
+            print(f"{fault.file:24} {fault.name}")
+    if options.list:
+        return 0
+
+    sources = ENVIRONMENT["CCACHE_BASEDIR"] = os.path.abspath(options.folder)
+    copy_sources(sources)
+    build = os.path.join(sources, "build", "cpu-only")
+    log = os.path.join(build, "planted_faults.log")
+    os.makedirs(build, exist_ok=True)
+    configure = ["cmake", "--preset", "cpu-only", "-S", sources]
+    if shutil.which("ccache"):
+        configure += [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")]
+    if "INLAY_MIMALLOC_ROOT" in os.environ:
+        configure.append(f"-DINLAY_MIMALLOC_ROOT={os.environ['INLAY_MIMALLOC_ROOT']}")
+    must_run(configure, log)
+    compile_it = ["cmake", "--build", build, "--target", PROGRAM]
+    must_run(compile_it, log)
+    for tests in sorted({fault.tests for fault in wanted}):
+        found = tests_of(build, tests, log)
+        if found != "passed":
+            fail(f"the unchanged sources, {tests}: {found}; see {log}")
+    print("the unchanged sources pass", flush=True)
+
+    n_missed = 0
+    for fault in wanted:
+        start = time.monotonic()
+        path, text = path_of(fault, sources), with_fault(fault, sources)
+        with open(path, "rb") as file:
+            right = file.read()
+        write_if_other(path, text.encode())
+        try:
+            must_run(compile_it, log)
+            found = tests_of(build, fault.tests, log)
+        finally:
+            write_if_other(path, right)
+        n_missed += found == "passed"
+        print(f"{'MISSED' if found == 'passed' else 'found':6} {fault.name} ({found}; {time.monotonic() - start:.0f} s)", flush=True)
+    print(f"{len(wanted) - n_missed} found, {n_missed} missed")
+    return 1 if n_missed else 0
+
+
+ENVIRONMENT = dict(os.environ)
+if __name__ == "__main__":
+    sys.exit(main())
