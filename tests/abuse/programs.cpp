@@ -50,6 +50,7 @@ void free_engine() { lib.inlay_free(engine); }
 struct Session {
   inlay_session* handle = nullptr;
   int32_t n_tokens = 0;
+  bool for_requests = false;  // no place among kMostSessions
 };
 
 class Program {
@@ -59,6 +60,7 @@ class Program {
   Outcome run() {
     for (int i = 0; i < kOperations; ++i) operate();
     while (!sessions_.empty()) free_one(0);
+    lib.inlay_queue_free(queue_);
     inlay_stats stats = sized<inlay_stats>();
     host_.check("inlay_engine_get_stats", lib.inlay_engine_get_stats(engine, &stats, &err_), err_);
     if (stats.n_sessions != 0 || stats.n_kv_blocks_used != 0)
@@ -79,7 +81,7 @@ class Program {
     if (sessions_.empty() || random_.one_in(20)) return create();
     const size_t i = random_.below(sessions_.size());
     Session& s = sessions_[i];
-    switch (random_.below(20)) {
+    switch (random_.below(22)) {
       case 0:
         return free_one(i);
       case 1:
@@ -115,6 +117,9 @@ class Program {
         return accept(s);
       case 18:
         return save(s);
+      case 19:
+      case 20:
+        return ask(s);
       default:
         return embed();
     }
@@ -146,7 +151,7 @@ class Program {
       uint8_t newer[64] = {};  // fields that the library does not know
     } grown;
     inlay_session_params& params = grown.params;
-    params.flags = static_cast<inlay_session_flags>(random_.below(random_.one_in(20) ? 64 : 4));
+    params.flags = static_cast<inlay_session_flags>(random_.below(random_.one_in(20) ? 64 : random_.one_in(3) ? 8 : 4));
     params.sampler = random_.one_in(2) ? &sampler : nullptr;
     params.stream = random_.next();
     params.max_tokens = static_cast<int32_t>(random_.below(20)) - (random_.one_in(20) ? 5 : 0);
@@ -155,10 +160,63 @@ class Program {
     if (random_.one_in(30)) params.struct_size = static_cast<uint32_t>(random_.below(sizeof grown + 1));
     if (random_.one_in(30)) grown.newer[random_.below(sizeof grown.newer)] = 1;
     inlay_session* made = nullptr;
-    const inlay_status status = lib.inlay_session_create(engine, random_.one_in(5) ? nullptr : &params, &made, &err_);
+    const bool is_plain = random_.one_in(5);
+    const inlay_status status = lib.inlay_session_create(engine, is_plain ? nullptr : &params, &made, &err_);
     host_.check("inlay_session_create", status, err_, made);
-    if (status == INLAY_OK && sessions_.size() == kMostSessions) host_.violated("more sessions than max_sessions");
-    if (made) sessions_.push_back({made, 0});
+    if (made) add({made, 0, !is_plain && (params.flags & INLAY_SESSION_FOR_REQUESTS) != 0});
+  }
+
+  // Of those for requests there may be any number; a few will do.
+  void add(const Session& made) {
+    const auto n = static_cast<size_t>(std::ranges::count(sessions_, made.for_requests, &Session::for_requests));
+    if (!made.for_requests && n == kMostSessions) host_.violated("more sessions than max_sessions");
+    sessions_.push_back(made);
+    if (made.for_requests && n == kMostSessions) free_one(sessions_.size() - 1);
+  }
+
+  // A request that continues the session, or none, to its end, or until somebody cancels it.
+  void ask(Session& s) {
+    if (queue_ == nullptr && !host_.check("inlay_queue_create", lib.inlay_queue_create(engine, nullptr, &queue_, &err_), err_, queue_)) return;
+    if (!pending_.empty()) check("inlay_decode_abandon", lib.inlay_decode_abandon(pending_.data(), pending_.size(), &err_));
+    pending_.clear();
+    std::vector<int32_t> tokens(1 + random_.below(random_.one_in(8) ? 90 : 14));
+    for (int32_t& t : tokens) t = static_cast<int32_t>(random_.below(static_cast<size_t>(n_vocab)));
+    inlay_session_params params = sized<inlay_session_params>();
+    params.max_tokens = static_cast<int32_t>(1 + random_.below(9));
+    inlay_request request = sized<inlay_request>();
+    request.tokens = tokens.data();
+    request.n_tokens = tokens.size();
+    request.kind = static_cast<inlay_request_kind>(random_.below(random_.one_in(20) ? 4 : 2));
+    request.session = random_.one_in(2) ? &params : nullptr;
+    request.continues = random_.one_in(5) ? nullptr : s.handle;
+    uint64_t id = 0;
+    if (!check("inlay_submit", lib.inlay_submit(queue_, &request, &id, &err_))) return;
+    if (random_.one_in(9)) check("inlay_request_cancel", lib.inlay_request_cancel(queue_, id, &err_));
+    inlay_run_info run = sized<inlay_run_info>();
+    inlay_run_params step = sized<inlay_run_params>();
+    step.budget_us = random_.one_in(3) ? 50 : 0;
+    if (random_.one_in(9)) lib.inlay_session_cancel(s.handle);
+    inlay_request_event event = {}, end = {};
+    std::vector<inlay_token_logprob> drawn(256);
+    std::string text(1024, '\0');
+    for (int i = 0; i < 10'000 && end.kind != INLAY_REQUEST_EVENT_END; ++i) {
+      if (!check("inlay_run", lib.inlay_run(engine, &step, &run, &err_))) return host_.violated("requests cannot run");
+      // Sessions may have the room that it waits for.
+      if ((run.flags & INLAY_RUN_INFO_HAS_WORK) == 0 && i % 8 == 7) check("inlay_request_cancel", lib.inlay_request_cancel(queue_, id, &err_));
+      size_t n = 0;
+      if (check("inlay_poll", lib.inlay_poll(queue_, &event, 1, sizeof event, drawn.data(), drawn.size(), text.data(), text.size(), &n, &err_)) && n == 1) end = event;
+    }
+    if (end.kind != INLAY_REQUEST_EVENT_END) return host_.violated("a request does not end");
+    if (request.continues == nullptr) return;
+    inlay_session_info info = sized<inlay_session_info>();
+    check("inlay_session_get_info", lib.inlay_session_get_info(s.handle, &info, &err_));
+    const int32_t n_asked = s.n_tokens + static_cast<int32_t>(tokens.size());
+    if (end.n_drawn > 0 || end.finish_reason == INLAY_FINISH_PREFILLED) {
+      s.n_tokens = n_asked + end.n_drawn;
+    } else if (info.n_tokens == n_asked) {  // it began, and else it changed nothing
+      s.n_tokens = n_asked;
+    }
+    compare(s);
   }
 
   void free_one(size_t i) {
@@ -234,11 +292,12 @@ class Program {
 
   void fork(const Session& s) {
     inlay_session* child = nullptr;
-    const int32_t n_tokens = s.n_tokens;
+    Session made = s;
     host_.check("inlay_session_fork", lib.inlay_session_fork(s.handle, &child, &err_), err_, child);
     if (!child) return;
-    sessions_.push_back({child, n_tokens});
-    compare(sessions_.back());
+    made.handle = child;
+    compare(made);
+    add(made);
   }
 
   void truncate(Session& s) {
@@ -269,7 +328,7 @@ class Program {
 
   // To memory, and back as a session of its own; sometimes with a bit turned.
   void save(const Session& s) {
-    const int32_t n_tokens = s.n_tokens;
+    Session again = s;
     size_t n = 0;
     if (!check("inlay_session_save", lib.inlay_session_save(s.handle, nullptr, 0, &n, &err_))) return;
     std::vector<unsigned char> state(n - (random_.one_in(6) ? 1 : 0));
@@ -280,8 +339,9 @@ class Program {
     host_.check("inlay_session_restore", lib.inlay_session_restore(engine, state.data(), n - (random_.one_in(9) ? 1 : 0), &made, &err_), err_, made);
     if (!made) return;
     if (is_damaged) host_.violated("a damaged session is restored");
-    sessions_.push_back({made, n_tokens});
-    compare(sessions_.back());
+    again.handle = made;
+    compare(again);
+    add(again);
   }
 
   inlay_sampler_params random_sampler() {
@@ -432,6 +492,7 @@ class Program {
   fuzz::Random& random_;
   inlay_error err_ = {};
   std::vector<Session> sessions_;
+  inlay_queue* queue_ = nullptr;
   std::vector<inlay_session*> pending_;
   std::vector<inlay_logit_bias> bias_;
   int n_worked_ = 0;

@@ -221,6 +221,8 @@ const (
 	FinishConstraintEnd FinishReason = 9
 
 	FinishDeadEnd FinishReason = 10
+
+	FinishPrefilled FinishReason = 11
 )
 
 func (v FinishReason) String() string {
@@ -247,6 +249,8 @@ func (v FinishReason) String() string {
 		return "CONSTRAINT_END"
 	case FinishDeadEnd:
 		return "DEAD_END"
+	case FinishPrefilled:
+		return "PREFILLED"
 	}
 	return "UNKNOWN"
 }
@@ -343,6 +347,8 @@ const (
 	SessionIgnoreEndOfGeneration SessionFlags = 1
 
 	SessionReserve SessionFlags = 2
+
+	SessionForRequests SessionFlags = 4
 )
 
 type ProfileForm int32
@@ -539,12 +545,16 @@ type RequestKind int32
 
 const (
 	RequestGenerate RequestKind = 0
+
+	RequestPrefill RequestKind = 1
 )
 
 func (v RequestKind) String() string {
 	switch v {
 	case RequestGenerate:
 		return "GENERATE"
+	case RequestPrefill:
+		return "PREFILL"
 	}
 	return "UNKNOWN"
 }
@@ -1245,6 +1255,8 @@ type Request struct {
 	TimeoutUs uint64
 
 	User uint64
+
+	Continues *Session
 }
 
 type RequestEvent struct {
