@@ -41,7 +41,7 @@ FAULTS = [Fault(*row) for row in (
       ("uint64_t hash = hash_of(hash_behind(parent), tokens),", "uint64_t hash = hash_of(hash_behind(std::min(parent, kNone)), tokens),"), *NUMBER]),
     ("a window is found that lacks a block", "window_cache.cpp", "WindowCache.*",
      [("static_cast<int32_t>(n_blocks) * kKvBlockTokens) / kKvBlockTokens);", "static_cast<int32_t>(n_blocks) * kKvBlockTokens) / kKvBlockTokens + 1);")]),
-    ("a block stays for others and leaves none in its place", "kv_pools.cpp", "WindowCache.*", [("has_windows() && pools_[g].frees(block) && h.n_blocks() <= h.n_held;", "false;")]),
+    ("a block stays for others and leaves none in its place", "kv_pools.cpp", "WindowCache.*", [("has_windows() && pools_[g].shared(block) && h.n_blocks() <= h.n_held;", "false;")]),
     ("put out: the sampler's state is lost", "requests.cpp", "*EngineRequests.*/cpu",
      [("request.run.state = State::resting;", "request.run.state = State::resting;\n  request.run.session->sampler_state_ = {};")]),
     ("put out: the held-back text is lost", "requests.cpp", "*EngineRequests.*/cpu",

@@ -221,8 +221,8 @@ void KvPools::slide(KvHoldings& holdings, int32_t n_cached) {
     for (; h.first < first; ++h.first) {
       int32_t& block = h.table[static_cast<size_t>(h.first)];
       // One that stays for others leaves a free one in its place, or stays here after all, so that the sequence has what it holds.
-      const bool is_owed = has_windows() && pools_[g].frees(block) && h.n_blocks() <= h.n_held;
-      const bool is_replaced = is_owed && pools_[g].shared(block) && pools_[g].n_free() > 0;
+      const bool is_owed = has_windows() && pools_[g].shared(block) && h.n_blocks() <= h.n_held;
+      const bool is_replaced = is_owed && pools_[g].n_free() > 0;
       if (is_owed && !is_replaced) windows_[g]->forget({&block, 1});
       if (pools_[g].shared(block)) {
         pools_[g].release(block);

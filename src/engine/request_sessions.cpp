@@ -114,10 +114,21 @@ int32_t Requests::n_resting_blocks() const {
   return n;
 }
 
-// As Sequences::reserve(), with the blocks of sessions that rest.
+// Puts out a request other than that of the sequence that draws no more until it is polled, and is in no step; false: there is none.
+bool Requests::take_from_unread(const Sequence& sequence) {
+  for (const auto& request : live_) {
+    const Request::Run& run = request->run;
+    if (run.state != State::running || run.in_step || run.has_ended || &run.session->seq_ == &sequence || !is_unread(*request)) continue;
+    put_out(*request);
+    return true;
+  }
+  return false;
+}
+
+// As Sequences::reserve(), with the blocks of sessions that rest, and of requests that nobody polls: the planner does not count blocks of windows.
 Status Requests::reserve(Sequence& sequence, int32_t end) {
   Status status = engine_.sequences_.reserve(sequence, end, engine_.prefill_chunk_);
-  while (status.code == Code::kv_full && take_from_resting()) status = engine_.sequences_.reserve(sequence, end, engine_.prefill_chunk_);
+  while (status.code == Code::kv_full && (take_from_resting() || take_from_unread(sequence))) status = engine_.sequences_.reserve(sequence, end, engine_.prefill_chunk_);
   return status;
 }
 

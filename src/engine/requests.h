@@ -138,6 +138,7 @@ class Requests {
   void rest(Session& session) INLAY_NEEDS(engine_mutex);
   void leave_session(Request& request) INLAY_NEEDS(engine_mutex);
   bool take_from_resting() INLAY_NEEDS(engine_mutex);
+  bool take_from_unread(const Sequence& sequence) INLAY_NEEDS(engine_mutex);
   int32_t n_resting_blocks() const INLAY_NEEDS(engine_mutex);
   void put_out(Request& request) INLAY_NEEDS(engine_mutex);
   void end(Request& request, FinishReason reason, Status status = {}) INLAY_NEEDS(engine_mutex);

@@ -195,7 +195,7 @@ TEST_P(RequestSessions, AConversationTakesThePlaceOfItsTokens) {
   }
 }
 
-// Models with windows have no cache of prefixes, but sessions keep what they have.
+// Of models with windows, too: a session keeps what it has, to the token.
 TEST_P(RequestSessions, WindowsAreKeptBetweenRequests) {
   for (const char* model : {"gemma3-f32", "gpt-oss-f32", "olmo3-f32"}) {
     const auto loaded = Engine::load(test::model_file(model), {.device = GetParam(), .n_context = 128, .max_sessions = 2, .n_threads = 2, .prefill_chunk = 32});
