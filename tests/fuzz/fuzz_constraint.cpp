@@ -13,11 +13,13 @@
 #include "src/formats/json.h"
 #include "src/formats/text.h"
 #include "tests/fuzz/check.h"
+#include "tests/fuzz/masks.h"
 
 namespace {
 
 using namespace inlay;
 using namespace inlay::constraint;
+using fuzz::check_error, fuzz::has, fuzz::Mask, fuzz::mask_of;
 
 enum : uint8_t { kLanguage = 7, kCompact = 8, kEscapes = 16, kLenient = 32 };
 
@@ -39,11 +41,6 @@ const std::vector<Piece>& vocabulary() {
     return pieces;
   }();
   return out;
-}
-
-void check_error(const Status& status) {
-  FUZZ_CHECK(status.code == Code::format || status.code == Code::unsupported || status.code == Code::invalid_argument);
-  FUZZ_CHECK(!status.message.empty() && is_valid_utf8(status.message));
 }
 
 Result<Grammar> compile(uint8_t first, const std::string& source, bool& is_json) {
@@ -73,17 +70,6 @@ Result<Grammar> compile(uint8_t first, const std::string& source, bool& is_json)
   for (const std::string& remark : compiled.remarks) FUZZ_CHECK(is_valid_utf8(remark));
   return std::move(compiled.grammar);
 }
-
-using Mask = std::vector<uint32_t>;
-
-// False where a limit was met.
-bool mask_of(ConstraintState& state, Mask& out) {
-  out.assign(state.n_mask_words(), 0);
-  if (const Status status = state.mask(out); !status.ok()) return check_error(status), false;
-  return true;
-}
-
-bool has(const Mask& mask, int32_t token) { return (mask[static_cast<size_t>(token) / 32] >> (token % 32) & 1) != 0; }
 
 // One token in turn is tried beside each step: all of them would take too long.
 void check_bit(const ConstraintState& state, const Mask& mask, int32_t token) {

@@ -16,6 +16,7 @@
 #include "src/formats/text.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/demands.h"
+#include "tests/fuzz/masks.h"
 #include "tests/fuzz/vocabularies.h"
 #include "tests/support/chat_pieces.h"
 
@@ -23,6 +24,7 @@ namespace {
 
 using namespace inlay;
 using namespace inlay::constraint;
+using fuzz::check_error, fuzz::has, fuzz::Mask, fuzz::mask_of;
 using Calls = MessageDemand::Calls;
 using Open = ChatParser::Open;
 
@@ -74,11 +76,6 @@ const Model& model_of(uint8_t which, uint8_t markers) {
   return made[at];
 }
 
-void check_error(const Status& status) {
-  FUZZ_CHECK(status.code == Code::format || status.code == Code::unsupported || status.code == Code::invalid_argument);
-  FUZZ_CHECK(!status.message.empty() && is_valid_utf8(status.message));
-}
-
 // What the prompt ends with.
 std::vector<int32_t> prompt_of(const Model& model, uint8_t how) {
   const ChatFormat& format = *model.format->vocabulary.format();
@@ -90,17 +87,6 @@ std::vector<int32_t> prompt_of(const Model& model, uint8_t how) {
   FUZZ_CHECK(model.format->tokenizer->encode(text, {.add_special = false, .parse_special = true}, out).ok());
   return out;
 }
-
-using Mask = std::vector<uint32_t>;
-
-// False where a limit was met.
-bool mask_of(ConstraintState& state, Mask& out) {
-  out.assign(state.n_mask_words(), 0);
-  if (const Status status = state.mask(out); !status.ok()) return check_error(status), false;
-  return true;
-}
-
-bool has(const Mask& mask, int32_t token) { return (mask[static_cast<size_t>(token) / 32] >> (token % 32) & 1) != 0; }
 
 class Message {
  public:

@@ -2,9 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <functional>
-#include <map>
 
 #include "src/engine/convert.h"
 #include "src/engine/embed.h"
@@ -14,6 +12,7 @@
 #include "src/engine/score.h"
 #include "tests/support/compare.h"
 #include "tests/support/hf_folder.h"
+#include "tests/support/small_decoder.h"
 
 namespace inlay {
 namespace {
@@ -71,36 +70,20 @@ std::vector<float> vector_of(Engine& engine, const Text& text, Pooling pooling) 
 }
 
 // Llama of small_config() in doubles, after its definition, with each token seeing those that `sees` says.
-class SmallLlama {
+class SmallLlama : test::SmallDecoder {
  public:
   using Sees = std::function<bool(size_t query, size_t key)>;
 
-  SmallLlama(const std::vector<HfTensor>& tensors, Sees sees) : sees_(std::move(sees)) {
-    for (const HfTensor& t : tensors) {
-      std::vector<float> values(t.data.size() / sizeof(float));
-      std::memcpy(values.data(), t.data.data(), t.data.size());
-      weights_[t.name] = {values.begin(), values.end()};
-    }
-  }
+  SmallLlama(const std::vector<HfTensor>& tensors, Sees sees) : SmallDecoder(tensors), sees_(std::move(sees)) {}
 
   std::vector<float> mean(const Text& text) {
-    std::vector<Row> x;
-    for (const int32_t token : text) {
-      const double* row = weights_.at("model.embed_tokens.weight").data() + token * 32;
-      x.emplace_back(row, row + 32);
-    }
+    std::vector<Row> x = embedded(text);
     for (const char* layer : {"model.layers.0.", "model.layers.1."}) {
-      prefix_ = layer;
+      enter(layer);
       attend(x);
-      for (Row& row : x) {
-        const Row in = normed(row, prefix_ + "post_attention_layernorm");
-        Row gate = times("mlp.gate_proj", in);
-        const Row up = times("mlp.up_proj", in);
-        for (size_t i = 0; i < gate.size(); ++i) gate[i] = gate[i] / (1 + std::exp(-gate[i])) * up[i];
-        add(row, times("mlp.down_proj", gate));
-      }
+      for (Row& row : x) add(row, gated(normed_by(row, "post_attention_layernorm")));
     }
-    Row sum(32);
+    Row sum(kWidth);
     for (const Row& row : x) add(sum, normed(row, "model.norm"));
     std::vector<float> out;
     for (const double v : sum) out.push_back(static_cast<float>(v / static_cast<double>(x.size())));
@@ -108,64 +91,18 @@ class SmallLlama {
   }
 
  private:
-  using Row = std::vector<double>;
-  static constexpr size_t kHead = 16;
-
-  static void add(Row& to, const Row& row) {
-    for (size_t i = 0; i < to.size(); ++i) to[i] += row[i];
-  }
-  Row times(const std::string& name, const Row& x) const {
-    const Row& w = weights_.at(prefix_ + name + ".weight");
-    Row out(w.size() / x.size());
-    for (size_t i = 0; i < w.size(); ++i) out[i / x.size()] += w[i] * x[i % x.size()];
-    return out;
-  }
-  Row normed(Row x, const std::string& name) const {
-    double squares = 0;
-    for (const double v : x) squares += v * v;
-    const double scale = 1 / std::sqrt(squares / static_cast<double>(x.size()) + 1e-5);
-    for (size_t i = 0; i < x.size(); ++i) x[i] *= scale * weights_.at(name + ".weight")[i];
-    return x;
-  }
-  static void rotate(Row& x, size_t position) {
-    for (size_t head = 0; head < x.size(); head += kHead) {
-      for (size_t i = 0; i < kHead / 2; ++i) {
-        const double angle = static_cast<double>(position) * std::pow(10000.0, -2.0 * static_cast<double>(i) / kHead);
-        double &a = x[head + i], &b = x[head + i + kHead / 2];
-        const double turned = a * std::cos(angle) - b * std::sin(angle);
-        b = a * std::sin(angle) + b * std::cos(angle);
-        a = turned;
-      }
-    }
-  }
   void attend(std::vector<Row>& x) const {
     std::vector<Row> q, k, v;
     for (size_t t = 0; t < x.size(); ++t) {
-      const Row in = normed(x[t], prefix_ + "input_layernorm");
+      const Row in = normed_by(x[t], "input_layernorm");
       rotate(q.emplace_back(times("self_attn.q_proj", in)), t);
       rotate(k.emplace_back(times("self_attn.k_proj", in)), t);
       v.push_back(times("self_attn.v_proj", in));
     }
-    for (size_t t = 0; t < x.size(); ++t) {
-      Row heads(32);
-      for (size_t head = 0; head < 32; head += kHead) {
-        double sum = 0;
-        for (size_t key = 0; key < x.size(); ++key) {
-          if (!sees_(t, key)) continue;
-          double score = 0;
-          for (size_t i = 0; i < kHead; ++i) score += q[t][head + i] * k[key][i] / std::sqrt(double{kHead});
-          sum += std::exp(score);
-          for (size_t i = 0; i < kHead; ++i) heads[head + i] += std::exp(score) * v[key][i];
-        }
-        for (size_t i = 0; i < kHead; ++i) heads[head + i] /= sum;
-      }
-      add(x[t], times("self_attn.o_proj", heads));
-    }
+    for (size_t t = 0; t < x.size(); ++t) add(x[t], times("self_attn.o_proj", attended(q[t], k, v, [&](size_t key) { return sees_(t, key); })));
   }
 
   const Sees sees_;
-  std::map<std::string, Row> weights_;
-  std::string prefix_;
 };
 
 TEST(BothWays, IsTheDefinition) {

@@ -11,6 +11,7 @@
 #include "tests/golden/loaded_model.h"
 #include "tests/support/compare.h"
 #include "tests/support/hf_folder.h"
+#include "tests/support/small_decoder.h"
 #include "tests/support/test_data.h"
 
 namespace inlay::golden {
@@ -379,96 +380,35 @@ TEST(Families, SmolLmsLayersWithoutRopeDoNotRotate) {
 
 // OLMo 2 of small_config() in doubles, after its definition: a layer normalizes q and k over their whole width, and
 // what attention and feed-forward add, but not what they read.
-class SmallOlmo {
+class SmallOlmo : test::SmallDecoder {
  public:
-  explicit SmallOlmo(const std::vector<HfTensor>& tensors) {
-    for (const HfTensor& t : tensors) {
-      std::vector<float> values(t.data.size() / sizeof(float));
-      std::memcpy(values.data(), t.data.data(), t.data.size());
-      weights_[t.name] = {values.begin(), values.end()};
-    }
-  }
+  explicit SmallOlmo(const std::vector<HfTensor>& tensors) : SmallDecoder(tensors) {}
 
   // Of the last of the tokens.
   std::vector<double> logits(std::span<const int32_t> tokens) {
-    std::vector<Row> x;
-    for (const int32_t token : tokens) {
-      const double* row = weights_.at("model.embed_tokens.weight").data() + token * kWidth;
-      x.emplace_back(row, row + kWidth);
-    }
+    std::vector<Row> x = embedded(tokens);
     for (int layer = 0; layer < 2; ++layer) {
-      prefix_ = "model.layers." + std::to_string(layer) + ".";
+      enter("model.layers." + std::to_string(layer) + ".");
       attend(x);
-      for (Row& row : x) {
-        Row gate = times("mlp.gate_proj", row);
-        const Row up = times("mlp.up_proj", row);
-        for (size_t i = 0; i < gate.size(); ++i) gate[i] = gate[i] / (1 + std::exp(-gate[i])) * up[i];
-        add(row, normed(times("mlp.down_proj", gate), prefix_ + "post_feedforward_layernorm"));
-      }
+      for (Row& row : x) add(row, normed_by(gated(row), "post_feedforward_layernorm"));
     }
-    prefix_ = "model.";
+    enter("model.");
     return times("embed_tokens", normed(x.back(), "model.norm"));
   }
 
  private:
-  using Row = std::vector<double>;
-  static constexpr size_t kWidth = 32, kHead = 16;
-
-  static void add(Row& to, const Row& row) {
-    for (size_t i = 0; i < to.size(); ++i) to[i] += row[i];
-  }
-  Row times(const std::string& name, const Row& x) const {
-    const Row& w = weights_.at(prefix_ + name + ".weight");
-    Row out(w.size() / x.size());
-    for (size_t i = 0; i < w.size(); ++i) out[i / x.size()] += w[i] * x[i % x.size()];
-    return out;
-  }
-  Row normed(Row x, const std::string& name) const {
-    double squares = 0;
-    for (const double v : x) squares += v * v;
-    const double scale = 1 / std::sqrt(squares / static_cast<double>(x.size()) + 1e-5);
-    for (size_t i = 0; i < x.size(); ++i) x[i] *= scale * weights_.at(name + ".weight")[i];
-    return x;
-  }
-  static void rotate(Row& x, size_t position) {
-    for (size_t head = 0; head < x.size(); head += kHead) {
-      for (size_t i = 0; i < kHead / 2; ++i) {
-        const double angle = static_cast<double>(position) * std::pow(10000.0, -2.0 * static_cast<double>(i) / kHead);
-        double &a = x[head + i], &b = x[head + i + kHead / 2];
-        const double turned = a * std::cos(angle) - b * std::sin(angle);
-        b = a * std::sin(angle) + b * std::cos(angle);
-        a = turned;
-      }
-    }
-  }
   void attend(std::vector<Row>& x) const {
     std::vector<Row> q, k, v;
     for (size_t t = 0; t < x.size(); ++t) {
-      q.push_back(normed(times("self_attn.q_proj", x[t]), prefix_ + "self_attn.q_norm"));
-      k.push_back(normed(times("self_attn.k_proj", x[t]), prefix_ + "self_attn.k_norm"));
+      rotate(q.emplace_back(normed_by(times("self_attn.q_proj", x[t]), "self_attn.q_norm")), t);
+      rotate(k.emplace_back(normed_by(times("self_attn.k_proj", x[t]), "self_attn.k_norm")), t);
       v.push_back(times("self_attn.v_proj", x[t]));
-      rotate(q[t], t);
-      rotate(k[t], t);
     }
     for (size_t t = 0; t < x.size(); ++t) {
-      Row heads(kWidth);
-      for (size_t head = 0; head < kWidth; head += kHead) {
-        Row mixed(kHead);
-        double sum = 0;
-        for (size_t key = 0; key <= t; ++key) {
-          double score = 0;
-          for (size_t i = 0; i < kHead; ++i) score += q[t][head + i] * k[key][i] / std::sqrt(double{kHead});
-          sum += std::exp(score);
-          for (size_t i = 0; i < kHead; ++i) mixed[i] += std::exp(score) * v[key][i];
-        }
-        for (size_t i = 0; i < kHead; ++i) heads[head + i] = mixed[i] / sum;
-      }
-      add(x[t], normed(times("self_attn.o_proj", heads), prefix_ + "post_attention_layernorm"));
+      const Row heads = attended(q[t], k, v, [&](size_t key) { return key <= t; });
+      add(x[t], normed_by(times("self_attn.o_proj", heads), "post_attention_layernorm"));
     }
   }
-
-  std::map<std::string, Row> weights_;
-  std::string prefix_;
 };
 
 TEST(Families, OlmoIsItsDefinition) {

@@ -2652,9 +2652,8 @@ namespace Inlay.Raw
         }
 
         /// <summary>Turns texts into vectors: the final hidden states of a text's tokens, normalized as before the output
-        /// matrix, pooled. Each text runs in a session of its own, several at once where sessions are free and a step has
-        /// room; a text longer than prefill_chunk runs chunk by chunk. Where tokens see those behind them it is
-        /// CONTEXT_FULL.</summary>
+        /// matrix, pooled. Texts run together where sessions are free; one longer than prefill_chunk runs in chunks, or is
+        /// CONTEXT_FULL where tokens see later ones.</summary>
         /// <param name="engine">The engine.</param>
         /// <param name="inputs">The texts. May be null.</param>
         /// <param name="n_inputs">Their number.</param>

@@ -1713,8 +1713,8 @@ inlay_status inlay_chat_tokenize(const inlay_engine* engine, const char* convers
 // ---- Embeddings and scores -------------------------------------------------------------------------------------------
 
 // Turns texts into vectors: the final hidden states of a text's tokens, normalized as before the output matrix, pooled.
-// Each text runs in a session of its own, several at once where sessions are free and a step has room; a text longer
-// than prefill_chunk runs chunk by chunk. Where tokens see those behind them it is CONTEXT_FULL.
+// Texts run together where sessions are free; one longer than prefill_chunk runs in chunks, or is CONTEXT_FULL where
+// tokens see later ones.
 // Thread: any.
 // Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between its steps;
 // progress is called meanwhile.

@@ -2847,9 +2847,8 @@ func ChatRender(engine *Engine, conversation *byte, conversationLen uintptr, par
 }
 
 // Embed is inlay_embed. Turns texts into vectors: the final hidden states of a text's tokens, normalized as before
-// the output matrix, pooled. Each text runs in a session of its own, several at once where sessions are free and a
-// step has room; a text longer than prefill_chunk runs chunk by chunk. Where tokens see those behind them it is
-// CONTEXT_FULL.
+// the output matrix, pooled. Texts run together where sessions are free; one longer than prefill_chunk runs in
+// chunks, or is CONTEXT_FULL where tokens see later ones.
 //
 //   - engine: The engine.
 //   - inputs: The texts.

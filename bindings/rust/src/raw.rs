@@ -2274,8 +2274,8 @@ pub struct Functions {
     /// - `needed`: Length of the text. (bytes, may be null)
     pub inlay_chat_render: unsafe extern "C" fn(engine: *const inlay_engine, conversation: *const c_char, conversation_len: usize, params: *const inlay_chat_params, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
     /// Turns texts into vectors: the final hidden states of a text's tokens, normalized as before the output matrix,
-    /// pooled. Each text runs in a session of its own, several at once where sessions are free and a step has room; a
-    /// text longer than prefill_chunk runs chunk by chunk. Where tokens see those behind them it is CONTEXT_FULL.
+    /// pooled. Texts run together where sessions are free; one longer than prefill_chunk runs in chunks, or is
+    /// CONTEXT_FULL where tokens see later ones.
     ///
     /// - Thread: any.
     /// - Blocks: on the device until all texts are run; other threads' calls that compute on the engine run between
