@@ -26,8 +26,8 @@
 //
 // An Engine may be used by any number of goroutines. A Session is one sequence, used by one goroutine at a time; a call
 // that finds it in use returns an error that matches StatusBusy. It has one Generation at a time: of two, the older one
-// ends with an error. Generations that goroutines run at a time share decode steps: whoever asks for an event while no step
-// is under way runs one for all that wait. Cancel, Info and Close may be called at any time from any goroutine; a request to
+// ends with an error. Generations that goroutines run at a time share decode steps: the library runs one for
+// all that wait. Cancel, Info and Close may be called at any time from any goroutine; a request to
 // stop belongs to the generation under way and has no effect on later ones. A Queue may be used by any number of goroutines.
 // So may a Constraint, which any number of sessions and requests share. Engines, sessions, queues and constraints may be closed in any
 // order and more than once; what is never closed is freed some time after it became unreachable.

@@ -34,7 +34,6 @@ func (u *users) leave() bool { return u.Add(-1) == 0 }
 type sharedEngine struct {
 	handle *raw.Engine
 	users  users
-	steps  steps
 	queue  queue
 	gone   func() // called when the handle is freed, if it is not nil
 	// closed: the Engine was, though sessions and calls under way may need the handle still.

@@ -180,7 +180,7 @@ func (g *Generation) step() (Event, error) {
 	if g.number != g.session.latest.Load() {
 		return Event{}, fail(op, StatusInvalidState, "another generation has begun in the session")
 	}
-	return g.session.stepTogether()
+	return g.session.step()
 }
 
 // All gives the events until the generation has ended, and then the error, if it did not end with io.EOF. It is an

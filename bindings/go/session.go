@@ -40,7 +40,6 @@ type Session struct {
 	once   sync.Once
 	closed atomic.Bool
 	single *batch // what Step needs, so that it allocates nothing
-	place  place  // in the engine's steps
 	// cancels is what Cancel needs.
 	cancels cancels
 	// latest counts the Generations, of which only the last may go on.
@@ -108,7 +107,7 @@ func (o *SessionOptions) inC(op string, memory *memoryInC) (params raw.SessionPa
 // newSession takes a handle over. The caller is a user of the engine, so that there is one.
 func newSession(engine *sharedEngine, handle *raw.Session) *Session {
 	engine.users.join()
-	s := &Session{engine: engine, handle: handle, single: newBatch(1), place: newPlace()}
+	s := &Session{engine: engine, handle: handle, single: newBatch(1)}
 	s.users.Store(1)
 	runtime.SetFinalizer(s, func(s *Session) { go s.Close() })
 	return s

@@ -155,45 +155,11 @@ func TestOneGoroutineWithManyGenerations(t *testing.T) {
 				if _, err := generation.Next(); err != nil {
 					t.Fatal(err)
 				}
-				if missing := generation.session.engine.steps.missing; missing != 0 {
-					t.Fatalf("%d are expected", missing)
-				}
 			}
 		}
 	})
 	if steps != tokens || tokens != most*uint64(len(generations)) {
 		t.Errorf("%d tokens in %d steps", tokens, steps)
-	}
-}
-
-// A session that cannot go on says why, as it does alone, and the others of its step advance.
-func TestASharedStepWithOneThatCannotGoOn(t *testing.T) {
-	engine := engineWith(t, nil)
-	one, other := generationOf(t, background, engine, "Once", 3), generationOf(t, background, engine, "Once", 3)
-	want := wantStatus(t, func() error {
-		generation := generationOf(t, background, engine, "Once", 1)
-		_, _ = generation.Text()
-		_, err := generation.session.Step()
-		return err
-	}(), StatusInvalidState)
-	if _, err := one.Text(); err != nil {
-		t.Fatal(err)
-	}
-	steps := &one.session.engine.steps
-	if !steps.join(one.session) || steps.join(other.session) {
-		t.Fatal("the first one leads")
-	}
-	steps.lead()
-	<-one.session.place.turn
-	<-other.session.place.turn
-	if err := wantStatus(t, one.session.place.err, StatusInvalidState); err.Message != want.Message {
-		t.Errorf("%q, expected %q", err.Message, want.Message)
-	}
-	if event, err := other.session.place.event, other.session.place.err; err != nil || event.Kind != EventToken || event.GeneratedTokens != 1 {
-		t.Errorf("%+v, %v", event, err)
-	}
-	if steps.led || steps.missing != 1 || len(steps.waiting) != 0 {
-		t.Errorf("%+v", steps)
 	}
 }
 

@@ -1196,10 +1196,11 @@ inlay_status inlay_prefill(inlay_session* session, const int32_t* tokens, size_t
 
 // Draws one token for each of the sessions, reading the weights once for all. One event a session, in the order given.
 // A session that cannot advance is unchanged and says so in its event's status; the others advance, and the first such
-// status is returned. Sessions are of one engine, each named once.
+// status is returned. Sessions are of one engine, each named once. Calls of several threads that wait for their turn
+// share a step; each is told of its own sessions alone.
 // Thread: exclusive(sessions).
 // Blocks: on the device for one step; waits for other threads' calls that compute on the engine, at most for one chunk
-// of each prefill.
+// of each prefill, and up to a millisecond or half a step for calls that shared the last step.
 // Ownership: Events are copies.
 // On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
 // Errors: KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST.

@@ -71,6 +71,7 @@ class StepUses {
   }
 
   size_t size() const { return n_; }
+  size_t n_claimed() const { return claimed_.count(); }
   bool has(size_t i) const { return claimed_[i]; }
   inlay_session& operator[](size_t i) const { return *handles_[i]; }
   Status busy() const {  // for the first that another call has
@@ -96,29 +97,28 @@ class Step final : public StepCaller {
  public:
   Step(const StepUses& uses, inlay_event* events, size_t stride) : uses_(uses), events_(events), stride_(stride) {}
 
-  bool has_sessions() const {
-    for (size_t i = 0; i < uses_.size(); ++i) {
-      if (uses_.has(i)) return true;
-    }
-    return false;
-  }
   Engine& engine() const { return uses_[0].session->engine(); }
 
-  size_t name_sessions(std::span<Session*> room) override {
+  size_t n_sessions() const override { return uses_.n_claimed(); }
+  Session& first_session() const override {
+    size_t i = 0;
+    while (!uses_.has(i)) ++i;
+    return *uses_[i].session;
+  }
+  void name_sessions(std::span<Session*> room) override {
     size_t n = 0;
     for (size_t i = 0; i < uses_.size(); ++i) {
       if (uses_.has(i)) room[n++] = uses_[i].session.get();
     }
-    return n;
   }
 
   // A wrong set of sessions is refused before any of them is looked at; then the events stay as they are.
-  void take_events(const Status& status, std::span<Session* const> sessions, std::span<const StepEvent> events) override {
-    if (status.code == Code::invalid_argument && std::all_of(events.begin(), events.end(), untouched)) return;
+  void take_events(const Status& failed, std::span<Session* const> sessions, std::span<const StepEvent> events) override {
+    if (failed.code == Code::invalid_argument && std::all_of(events.begin(), events.end(), untouched)) return;
     size_t k = 0;
     for (size_t i = 0; i < uses_.size(); ++i) {
       if (!uses_.has(i)) continue;
-      write(i, make_event(events[k], status.code, *sessions[k], i));
+      write(i, make_event(events[k], failed.code, *sessions[k], i));
       ++k;
     }
     write_busy();
@@ -173,7 +173,7 @@ inlay_status inlay_decode_step(inlay_session* const* sessions, size_t n_sessions
     INLAY_TRY(uses.begin(use, sessions, n_sessions));
     INLAY_TRY(check_events(events, event_stride));
     Step step(uses, events, event_stride);
-    if (step.has_sessions()) {
+    if (step.n_sessions() > 0) {
       INLAY_TRY(step.engine().decode_step(step));
     } else {
       step.write_busy();

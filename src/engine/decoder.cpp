@@ -274,7 +274,7 @@ size_t Decoder::n_units_left() const {
 // What was drawn joins the sequences.
 Status Decoder::finish(Status status) {
   INLAY_TRY(std::move(status));
-  if (!step_.draws) return first_error(step_.events);
+  if (!step_.draws) return {};
   engine_.queue_.commit(step_.open);
   size_t row = 0;
   for (size_t i = 0; i < step_.sessions.size(); ++i) {
@@ -286,7 +286,7 @@ Status Decoder::finish(Status status) {
   }
   ++engine_.stats_.n_decode_steps;
   engine_.stats_.decode_seconds += step_.open.seconds;
-  return first_error(step_.events);
+  return {};
 }
 
 void Decoder::make_masks() {

@@ -18,6 +18,7 @@ class Decoder {
  public:
   explicit Decoder(Engine& engine);
 
+  // A status other than OK is the step's own: then no session changed. Each event has that of its session.
   Status step(std::span<Session* const> sessions, std::span<StepEvent> events) INLAY_NEEDS(engine_turn, engine_mutex);
   Status slice(std::span<Session* const> sessions, int32_t max_units, std::span<StepEvent> events, int32_t& units_left) INLAY_NEEDS(engine_turn, engine_mutex);
   Status abandon(std::span<Session* const> sessions) INLAY_NEEDS(engine_mutex);

@@ -1,6 +1,7 @@
 #include "src/engine/engine.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "src/engine/computing.h"
 #include "src/engine/requests.h"
@@ -50,26 +51,58 @@ static Status check_room_for_events(size_t n_sessions, size_t n_events) {
   return error(Code::invalid_argument, "the decode step has %zu sessions, but room for %zu events", n_sessions, n_events);
 }
 
-size_t Engine::name_sessions(StepCaller& caller) {
-  const size_t n = caller.name_sessions(called_.sessions);
-  std::fill_n(called_.events.begin(), n, StepEvent{});
-  return n;
+Engine::CalledPart Engine::called_part(StepCaller& caller, size_t n) {
+  const CalledPart part{.sessions = std::span(called_.sessions).subspan(n, caller.n_sessions()),
+                        .events = std::span(called_.events).subspan(n, caller.n_sessions())};
+  caller.name_sessions(part.sessions);
+  std::ranges::fill(part.events, StepEvent{});
+  return part;
 }
 
 Status Engine::decode_step(std::span<Session* const> sessions, std::span<StepEvent> events) {
   INLAY_TRY(check_room_for_events(sessions.size(), events.size()));
   const Turn turn(*this);
-  return decoder_.step(sessions, events);
+  INLAY_TRY(decoder_.step(sessions, events));
+  return first_error(events);
 }
 
 Status Engine::decode_step(StepCaller& caller) {
-  const Turn turn(*this);
-  const size_t n = name_sessions(caller);
-  const std::span<Session* const> sessions = std::span(called_.sessions).first(n);
+  SharedSteps::Call call(shared_steps_, caller, caller.first_session().latest_step_);
+  if (call.leads()) {
+    const Turn turn(*this);
+    step_shared(call);
+  }
+  return call.take_status();
+}
+
+// Who asked first waits for nothing but the step: a call with sessions that have more to run than their last tokens is a step of its own.
+void Engine::step_shared(SharedSteps::Call& leader) {
+  const auto is_ready = [](const Session* s) { return s->seq_.has_logits || s->seq_.n_computed + 1 >= s->seq_.n_tokens(); };
+  std::span<Session*> room = std::span(called_.sessions).subspan(leader.caller().n_sessions());
+  const std::span<SharedSteps::Call*> calls = shared_steps_.gather([&](StepCaller& caller) {
+    const size_t n_own = caller.n_sessions();
+    if (n_own > room.size()) return false;
+    caller.name_sessions(room);
+    if (!std::ranges::all_of(room.first(n_own), is_ready)) return false;
+    room = room.subspan(n_own);
+    return true;
+  });
+  // Whatever order they came in: a step that was begun ahead is for these sessions in this order.
+  std::ranges::sort(calls, std::less(), [](const SharedSteps::Call* call) { return &call->caller().first_session(); });
+  size_t n = 0;
+  for (const SharedSteps::Call* call : calls) n += called_part(call->caller(), n).sessions.size();
+  const std::span<Session*> sessions = std::span(called_.sessions).first(n);
   const std::span<StepEvent> events = std::span(called_.events).first(n);
-  Status status = decoder_.step(sessions, events);
-  caller.take_events(status, sessions, events);
-  return status;
+  const Status failed = decoder_.step(sessions, events);
+  n = 0;
+  for (SharedSteps::Call* call : calls) {
+    const size_t n_own = call->caller().n_sessions();
+    const std::span<StepEvent> own = events.subspan(n, n_own);
+    call->caller().take_events(failed, sessions.subspan(n, n_own), own);
+    const bool goes_on = failed.ok() && std::ranges::any_of(own, &StepEvent::draws);
+    call->end(failed.ok() ? first_error(own) : failed, goes_on);
+    n += n_own;
+  }
 }
 
 Status Engine::decode_slice(std::span<Session* const> sessions, int32_t max_units, std::span<StepEvent> events,
@@ -78,18 +111,17 @@ Status Engine::decode_slice(std::span<Session* const> sessions, int32_t max_unit
   if (max_units < 0) return error(Code::invalid_argument, "max_units is %d, expected 0 or more", max_units);
   INLAY_TRY(check_room_for_events(sessions.size(), events.size()));
   const SliceTurn turn(*this);
-  return decoder_.slice(sessions, max_units, events, units_left);
+  INLAY_TRY(decoder_.slice(sessions, max_units, events, units_left));
+  return units_left == 0 ? first_error(events) : Status();
 }
 
 Status Engine::decode_slice(StepCaller& caller, int32_t max_units, int32_t& units_left) {
   units_left = 0;
   const SliceTurn turn(*this);
-  const size_t n = name_sessions(caller);
-  const std::span<Session* const> sessions = std::span(called_.sessions).first(n);
-  const std::span<StepEvent> events = std::span(called_.events).first(n);
-  Status status = decoder_.slice(sessions, max_units, events, units_left);
-  if (units_left == 0) caller.take_events(status, sessions, events);
-  return status;
+  const CalledPart part = called_part(caller, 0);
+  const Status failed = decoder_.slice(part.sessions, max_units, part.events, units_left);
+  if (units_left == 0) caller.take_events(failed, part.sessions, part.events);
+  return failed.ok() && units_left == 0 ? first_error(part.events) : failed;
 }
 
 Status Engine::decode_abandon(std::span<Session* const> sessions) {

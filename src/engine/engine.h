@@ -23,6 +23,7 @@
 #include "src/engine/log.h"
 #include "src/engine/options.h"
 #include "src/engine/sequences.h"
+#include "src/engine/shared_steps.h"
 #include "src/engine/text_stream.h"
 #include "src/formats/gguf.h"
 #include "src/profile/profile.h"
@@ -75,18 +76,6 @@ struct StepEvent {
   bool draws() const { return status.ok() && finish_reason == FinishReason::none; }  // once the session was admitted
 };
 Status first_error(std::span<const StepEvent> events);
-
-// Who asks for a step from outside. Both are called while the step has its turn, with the engine's own arrays: callers wait in the order of
-// their asking, and a step allocates nothing.
-class StepCaller {
- public:
-  virtual size_t name_sessions(std::span<Session*> room) = 0;  // how many it has put there: at least one, at most max_sessions
-  // Not after a slice that has not ended the step.
-  virtual void take_events(const Status& status, std::span<Session* const> sessions, std::span<const StepEvent> events) = 0;
-
- protected:
-  ~StepCaller() = default;
-};
 
 class Session {
  public:
@@ -177,6 +166,7 @@ class Session {
   DryBias dry_;
   Sequence seq_;
   bool in_step_ = false;          // is part of the decode step at hand
+  uint64_t latest_step_ = 0;      // of SharedSteps
   int32_t n_drawn_ = 0;
   FinishReason finish_reason_ = FinishReason::none;
   TextStream text_;
@@ -231,6 +221,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   uint64_t fingerprint() const { return fingerprint_; }    // of the model: fingerprint_of()
   uint64_t chunk_bytes() const INLAY_UNCHECKED { return sequences_.chunks().chunk_bytes(); }  // never another one
   uint32_t n_asking() const { return turn_.n_asking(); }  // likewise: threads that compute or wait for their turn
+  size_t n_sharing() const { return shared_steps_.n_waiting(); }  // likewise: calls that wait for a step
 
   // Runs tokens [n_past, tokens.size()) of a sequence as one step, whose first n_past tokens the session has cached, and gives the
   // seconds that it took. The session does not advance. A single token is a decode step and draws.
@@ -266,6 +257,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // One token for every session that can have one; events[i] belongs to sessions[i]. The status is that of the first
   // event that has an error, or of the step itself: then no session changed.
   Status decode_step(std::span<Session* const> sessions, std::span<StepEvent> events);
+  // The same, in one step with the calls of other threads that wait for their turn.
   Status decode_step(StepCaller& caller);
 
   // The same step in slices of at most max_units units (step_units.h), for a host that has a little time now and then.
@@ -289,10 +281,14 @@ class Engine : public std::enable_shared_from_this<Engine> {
   friend class SessionRows;
   friend class TakenChunk;
   struct Parts;
-  // Room for what a StepCaller names, and for its events.
+  // Room for what the callers of a step name, and for its events.
   struct CalledStep {
     std::vector<Session*> sessions;
     std::vector<StepEvent> events;
+  };
+  struct CalledPart {
+    std::span<Session*> sessions;
+    std::span<StepEvent> events;
   };
   explicit Engine(Parts parts);
   static Result<std::shared_ptr<Engine>> assemble(Result<Checkpoint> checkpoint, const EngineOptions& options, LoadTimes& times,
@@ -305,7 +301,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // Those that say "locked" need mutex_ held; those that say "in turn" a Turn.
   Status check_idle() const INLAY_NEEDS(engine_mutex);                                                                       // locked: neither a lost device nor a step in slices
   Status run_whole(OpenStep& step, StepQueue::Extent extent, const StepResults& results = {}) INLAY_NEEDS(engine_turn, engine_mutex);    // in turn
-  size_t name_sessions(StepCaller& caller) INLAY_NEEDS(engine_turn, engine_mutex);                                                        // in turn
+  // What the caller names behind the first n of the step, and the room for its events.
+  CalledPart called_part(StepCaller& caller, size_t n) INLAY_NEEDS(engine_turn);
+  void step_shared(SharedSteps::Call& leader) INLAY_NEEDS(engine_turn, engine_mutex);
   Status take_slot(Session& session);
   Status session_limit() const;
   Status check_constraint(const SessionOptions& options) const;
@@ -332,6 +330,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   // Who computes. In turns, so that a step waits for one chunk of another thread's prefill and not for all of them.
   mutable TurnMutex turn_;
+  SharedSteps shared_steps_;  // whose leader asks for a turn
   // What follows, and what sessions have of it: held for moments only, never while the device computes, and taken after turn_.
   mutable Mutex mutex_;
   LostDevice lost_ INLAY_GUARDED_BY(engine_mutex);

@@ -169,6 +169,7 @@ Engine::Engine(Parts parts)
       fingerprint_(parts.fingerprint),
       prefill_chunk_(parts.prefill_chunk),
       runs_ahead_(backend_->config().run_ahead && std::ranges::none_of(backend_->plan().kv.groups, [](const KvGroup& group) { return group.window > 0; })),
+      shared_steps_(static_cast<size_t>(info_.max_sessions)),
       sequences_(*backend_, lost_, mutex_, info_.max_sessions, runs_ahead_),
       queue_(*backend_, sequences_, lost_, mutex_),
       decoder_(*this) {

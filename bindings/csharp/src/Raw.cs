@@ -2179,16 +2179,18 @@ namespace Inlay.Raw
 
         /// <summary>Draws one token for each of the sessions, reading the weights once for all. One event a session, in the
         /// order given. A session that cannot advance is unchanged and says so in its event's status; the others advance,
-        /// and the first such status is returned. Sessions are of one engine, each named once.</summary>
+        /// and the first such status is returned. Sessions are of one engine, each named once. Calls of several threads
+        /// that wait for their turn share a step; each is told of its own sessions alone.</summary>
         /// <param name="sessions">The sessions.</param>
         /// <param name="n_sessions">At least 1.</param>
         /// <param name="events">One event a session.</param>
         /// <param name="event_stride">sizeof(inlay_event): from one event to the next. [bytes]</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: exclusive(sessions). Blocks: on the device for one step; waits for other threads' calls that
-        /// compute on the engine, at most for one chunk of each prefill. Ownership: Events are copies. On error: Wrong
-        /// arguments: nothing happened, events are untouched. Otherwise each event has its own status. Errors: KV_FULL,
-        /// INVALID_STATE, FORMAT, DEVICE_LOST. Since: 1.0.</remarks>
+        /// compute on the engine, at most for one chunk of each prefill, and up to a millisecond or half a step for calls
+        /// that shared the last step. Ownership: Events are copies. On error: Wrong arguments: nothing happened, events are
+        /// untouched. Otherwise each event has its own status. Errors: KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST. Since:
+        /// 1.0.</remarks>
         public Status inlay_decode_step(IntPtr* sessions, UIntPtr n_sessions, inlay_event* events, UIntPtr event_stride, inlay_error* err)
         {
             return _inlay_decode_step(sessions, n_sessions, events, event_stride, err);

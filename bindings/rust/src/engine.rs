@@ -1,7 +1,6 @@
 use crate::callbacks::{free, Handle, OwnedSink, Progress};
 use crate::error::{call, read_string};
 use crate::info::{EngineInfo, Explanation, MemoryInfo, Stats};
-use crate::steps::Steps;
 use crate::waiting::Waiting;
 use crate::{
     raw, ConvertOptions, ConvertType, Error, Library, LoadOptions, ProgressFn, Result, Session, SessionOptions, Status,
@@ -28,7 +27,6 @@ pub struct Engine {
 struct Shared {
     library: Library,
     engine: *mut raw::inlay_engine,
-    steps: Steps,
     waiting: Waiting,
     /// Freed behind the engine, which calls it, and behind its queues.
     log: Option<Arc<OwnedSink>>,
@@ -206,9 +204,8 @@ impl Engine {
             progress.install(&mut params);
         }
         let mut engine = std::ptr::null_mut();
-        let loaded = call(|err| load(&params, &mut engine, err)).map(|()| Self {
-            shared: Arc::new(Shared { library, engine, steps: Steps::default(), waiting: Waiting::default(), log }),
-        });
+        let loaded = call(|err| load(&params, &mut engine, err))
+            .map(|()| Self { shared: Arc::new(Shared { library, engine, waiting: Waiting::default(), log }) });
         if let Some(progress) = progress {
             progress.resume_panic();
         }
@@ -225,10 +222,6 @@ impl Engine {
     /// ```
     pub fn library(&self) -> Library {
         self.shared.library
-    }
-
-    pub(crate) fn steps(&self) -> &Steps {
-        &self.shared.steps
     }
 
     /// What queues keep, too: a call of theirs may go on with the engine, and write to its log, while this is dropped.

@@ -230,7 +230,7 @@ fn next_event(session: &mut Session, ended: &mut bool) -> Option<Result<Event>> 
     if *ended {
         return None;
     }
-    let event = session.step_together();
+    let event = session.decode_step();
     *ended = !matches!(&event, Ok(event) if event.finish_reason.is_none());
     Some(event)
 }

@@ -61,7 +61,6 @@ mod request_events;
 mod sampler;
 mod saved;
 mod session;
-mod steps;
 mod texts;
 mod waiting;
 

@@ -1752,11 +1752,12 @@ pub struct Functions {
     pub inlay_prefill: unsafe extern "C" fn(session: *mut inlay_session, tokens: *const i32, n_tokens: usize, n_done: *mut usize, err: *mut inlay_error) -> inlay_status,
     /// Draws one token for each of the sessions, reading the weights once for all. One event a session, in the order
     /// given. A session that cannot advance is unchanged and says so in its event's status; the others advance, and
-    /// the first such status is returned. Sessions are of one engine, each named once.
+    /// the first such status is returned. Sessions are of one engine, each named once. Calls of several threads that
+    /// wait for their turn share a step; each is told of its own sessions alone.
     ///
     /// - Thread: exclusive(sessions).
     /// - Blocks: on the device for one step; waits for other threads' calls that compute on the engine, at most for
-    ///   one chunk of each prefill.
+    ///   one chunk of each prefill, and up to a millisecond or half a step for calls that shared the last step.
     /// - Ownership: Events are copies.
     /// - On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
     /// - Errors: KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST.

@@ -3,7 +3,6 @@ use crate::cancel::Cancels;
 use crate::error::call;
 use crate::info::{Event, SessionInfo};
 use crate::options::count;
-use crate::steps::Place;
 use crate::{
     raw, CancelHandle, Engine, Error, GenerateOptions, Generation, Library, OwnedGeneration, Prompt, Result, Sampler,
     SessionOptions, Status,
@@ -34,7 +33,6 @@ pub struct Session {
     engine: Engine,
     /// Of the generation under way.
     counts: Counts,
-    place: Place,
     _one_thread_at_a_time: PhantomData<Cell<()>>,
 }
 
@@ -88,8 +86,7 @@ impl Session {
 
     pub(crate) fn own(engine: Engine, session: *mut raw::inlay_session) -> Self {
         let cancels = Cancels::new(engine.library(), session);
-        let (counts, place) = (Counts::default(), Place::new());
-        Self { session, cancels, engine, counts, place, _one_thread_at_a_time: PhantomData }
+        Self { session, cancels, engine, counts: Counts::default(), _one_thread_at_a_time: PhantomData }
     }
 
     pub(crate) fn functions(&self) -> &'static raw::Functions {
@@ -319,17 +316,6 @@ impl Session {
             unsafe { (self.functions().inlay_decode_step)(&self.session, 1, &mut event, size_of_val(&event), err) }
         })?;
         self.whole_event(&event)
-    }
-
-    /// As [`decode_step`](Self::decode_step), in one step with the sessions of other threads that come at the time.
-    pub(crate) fn step_together(&mut self) -> Result<Event> {
-        self.works_on(0);
-        let run = self.functions().inlay_decode_step;
-        // SAFETY: session and place are used here alone.
-        match unsafe { self.engine.steps().step(self.session, &mut self.place, run) } {
-            Some(event) => self.whole_event(&event),
-            None => self.decode_step(),
-        }
     }
 
     /// An event with its generation's counts, and the text that did not fit.
