@@ -86,6 +86,7 @@ struct Inspection {
   int32_t tap_op = -1;  // the only op index that is tapped; -1: all are
   std::function<void(const Tap&)> tap;
   std::function<void(const OpTime&)> time;  // after the last op, once for each that was run, in their order
+  std::function<bool()> is_done;            // a host backend then passes for one that computes by itself, and is done when this says so
 };
 
 class KvMemory;
@@ -101,6 +102,12 @@ struct Ticket {
   bool operator==(const Ticket&) const = default;
 };
 inline constexpr size_t kMostTickets = 2;
+
+// What has become of a ticket's queued units.
+struct TicketProgress {
+  bool is_done = false;
+  double seconds = 0;  // that the device took for those queued by the last advance(), once they are done; 0: not known
+};
 
 // Where a step's results go.
 struct StepResults {
@@ -141,6 +148,10 @@ class Backend {
   // Until what was queued is done; on the CPU it is done here. With the last unit the results are written and the ticket has ended. Until
   // then the logits are those of before.
   virtual Status wait(Ticket ticket, const StepResults& results) = 0;
+  // Whether what is queued goes on while the host does something else; if not, wait() computes it.
+  virtual bool computes_by_itself() const { return false; }
+  // Of a ticket whose batch is timed, without waiting: what is done only waits to be collected by wait().
+  virtual Result<TicketProgress> poll(Ticket ticket) = 0;
   // What it was to compute is not used; waits until the device is done with it.
   virtual Status cancel(Ticket ticket) = 0;
 

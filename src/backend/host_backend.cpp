@@ -45,6 +45,11 @@ Status HostBackend::wait(Ticket ticket, const StepResults& results) {
   return status;
 }
 
+Result<TicketProgress> HostBackend::poll(Ticket ticket) {
+  if (find(ticket) == nullptr) return unknown_ticket();
+  return TicketProgress{.is_done = inspection_.is_done && inspection_.is_done()};
+}
+
 Status HostBackend::cancel(Ticket ticket) {
   if (Step* step = find(ticket)) step->ticket = {};
   return {};

@@ -88,6 +88,7 @@ struct StepBatch {
   std::span<const AskedRows> asked_rows = {};
   RowValues asked = RowValues::hidden;
   bool takes_drawn = false;  // each sequence has one token: that of sequence i is what draw i of the ticket before gives, whatever `tokens` says
+  bool is_timed = false;     // Backend::poll() is asked for its ticket
 
   const int32_t* block_table(const SequenceSlice& slice, int32_t kv_group) const {
     return block_tables.data() + slice.first_block + kv_group * slice.n_blocks();

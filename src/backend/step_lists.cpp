@@ -28,7 +28,7 @@ void StepLists::clear() {
   sample_rows.clear();
   asked_rows.clear();
   asked = RowValues::hidden;
-  takes_drawn = false;
+  takes_drawn = is_timed = false;
 }
 
 void StepLists::assign(const StepBatch& batch) {
@@ -42,10 +42,11 @@ void StepLists::assign(const StepBatch& batch) {
   copy(batch.asked_rows, asked_rows);
   asked = batch.asked;
   takes_drawn = batch.takes_drawn;
+  is_timed = batch.is_timed;
 }
 
 StepBatch StepLists::batch() const {
-  return {tokens, positions, sequences, block_tables, logit_rows, sample_rows, asked_rows, asked, takes_drawn};
+  return {tokens, positions, sequences, block_tables, logit_rows, sample_rows, asked_rows, asked, takes_drawn, is_timed};
 }
 
 }  // namespace inlay

@@ -21,7 +21,7 @@ struct StepLists {
   std::vector<SampleRow> sample_rows;
   std::vector<AskedRows> asked_rows;
   RowValues asked = RowValues::hidden;
-  bool takes_drawn = false;
+  bool takes_drawn = false, is_timed = false;
 };
 
 }  // namespace inlay

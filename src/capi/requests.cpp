@@ -260,11 +260,12 @@ inlay_status inlay_run(const inlay_engine* engine, const inlay_run_params* param
     INLAY_TRY(check_out_struct(info, "info"));
     inlay_run_params given;
     INLAY_TRY(read_struct(params, "params", given));
-    INLAY_TRY(check_flags(given.flags, INLAY_RUN_ONE_STEP, "params.flags"));
+    INLAY_TRY(check_flags(given.flags, INLAY_RUN_ONE_STEP | INLAY_RUN_NO_WAIT, "params.flags"));
     RunBudget budget;
     INLAY_TRY(read_us(given.budget_us, "params.budget_us", budget.us));
     INLAY_TRY(read_us(given.max_step_us, "params.max_step_us", budget.max_step_us));
     budget.one_step = (given.flags & INLAY_RUN_ONE_STEP) != 0;
+    budget.no_wait = (given.flags & INLAY_RUN_NO_WAIT) != 0;
     INLAY_ASSIGN(const RunResult result, engine->engine->requests().run(budget));
     inlay_run_info out = {};
     if (result.has_work) out.flags |= INLAY_RUN_INFO_HAS_WORK;

@@ -17,7 +17,12 @@ Status Requests::compute(const Compute& asked, RunResult& result) {
       if (!turn.is_idle()) return engine_.decoder_.check_idle();
       n_drawn_ = 0;
       try {
-        goes_on = step(asked, ran, result.has_work);
+        if (asked.only_queues) {
+          goes_on = false;
+          result.has_work = queue_step(asked);
+        } else {
+          goes_on = step(asked, ran, result.has_work);
+        }
       } catch (const std::bad_alloc&) {
         fail_step(error(Code::out_of_memory, "out of host memory"));
         goes_on = false;
@@ -58,12 +63,57 @@ Status Requests::run_units(size_t n) {
   const size_t first = open_.n_done;
   const int64_t began = now_us();
   const std::span<Draw> draws = std::span(draws_).first(drawing_.size());
-  const auto masks = [this]() INLAY_NEEDS(engine_turn) {
-    for (const Request* request : drawing_) request->run.session->make_mask();
-  };
-  INLAY_TRY(engine_.queue_.run(open_, n, {.draws = draws}, masks));
+  INLAY_TRY(engine_.queue_.run(open_, n, {.draws = draws}, [this]() INLAY_NEEDS(engine_turn) { make_masks(); }));
   if (n == 1 && open_.n_units > 1) times_.note(first, n_rows_, static_cast<double>(now_us() - began));
   return {};
+}
+
+void Requests::make_masks() {
+  for (const Request* request : drawing_) request->run.session->make_mask();
+}
+
+// What the device has computed since is collected, and more is queued, without waiting for the device. False: nothing is left to be done.
+bool Requests::queue_step(const Compute& asked) {
+  if (open_.ticket && open_.n_queued > open_.n_done) {
+    const Result<TicketProgress> progress = engine_.queue_.poll(open_);
+    if (progress.ok() && !progress->is_done) return true;
+    const Status status = progress.ok() ? collect(progress->seconds) : progress.status();
+    if (!status.ok()) return fail_step(status), true;
+    if (open_.n_left() == 0) finish_step();
+  }
+  if (!open_.ticket && !begin_step(asked)) return false;
+  const auto left = static_cast<double>(asked.until - now_us());
+  const Status status = engine_.queue_.queue(open_, asked.in_units ? n_units_within(left) : open_.n_left(), [this]() INLAY_NEEDS(engine_turn) { make_masks(); });
+  if (!status.ok()) fail_step(status);
+  return true;
+}
+
+// Of the units that are done, which took so long together.
+Status Requests::collect(double seconds) {
+  const size_t first = open_.n_done, end = open_.n_queued;
+  const double before = open_.seconds;
+  INLAY_TRY(engine_.queue_.run(open_, 0, {.draws = std::span(draws_).first(drawing_.size())}));
+  open_.seconds = before;  // poll() has added the device's time; collecting it is none
+  if (open_.n_units == 1 || seconds == 0) return {};
+  double expected = 0;
+  for (size_t unit = first; unit < end; ++unit) expected += times_.expect(unit, n_rows_);
+  for (size_t unit = first; unit < end; ++unit) {
+    const double part = expected > 0 ? times_.expect(unit, n_rows_) / expected : 1 / static_cast<double>(end - first);
+    if (part > 0) times_.note(unit, n_rows_, seconds * 1e6 * part);
+  }
+  return {};
+}
+
+// The next units that the device is expected to do in so many microseconds, one at least.
+size_t Requests::n_units_within(double us) const {
+  double expected = 0;
+  size_t n = 0;
+  for (; n < open_.n_left(); ++n) {
+    const double known = times_.expect(open_.n_done + n, n_rows_), wanted = known > 0 ? known : times_.longest(n_rows_);
+    expected += wanted;
+    if (n > 0 && (wanted == 0 || expected > us)) break;
+  }
+  return n;
 }
 
 RoundLimits Requests::limits(const Compute& asked) const {
@@ -142,7 +192,11 @@ bool Requests::begin_step(const Compute& asked) {
     if (!lacks_blocks || !take_from_resting()) return end_what_is_stuck(limits), false;
   }
   const bool draws = !open_.samples.empty();
-  const StepQueue::Extent extent = asked.in_units ? (draws ? StepQueue::Extent::units : StepQueue::Extent::layer_units)
+  open_.is_timed = asked.only_queues;
+  // One that the device is expected to do in time is queued as a whole, which takes the host less.
+  const double whole = times_.expect_step(n_rows_);
+  const bool in_units = asked.in_units && !(asked.only_queues && whole > 0 && whole <= static_cast<double>(asked.until - now_us()));
+  const StepQueue::Extent extent = in_units ? (draws ? StepQueue::Extent::units : StepQueue::Extent::layer_units)
                                                   : (draws ? StepQueue::Extent::all : StepQueue::Extent::layers);
   if (const Status status = engine_.queue_.begin(open_, extent); !status.ok()) return fail_step(status), true;
   return true;

@@ -338,7 +338,8 @@ Result<RunResult> Requests::run(const RunBudget& budget) {
   }
   RunResult result;
   const bool in_units = budget.us > 0;
-  INLAY_TRY(compute({.until = now_us() + budget.us, .max_step_us = budget.max_step_us, .in_units = in_units, .one_step = budget.one_step}, result));
+  const bool only_queues = budget.no_wait && engine_.backend_->computes_by_itself();
+  INLAY_TRY(compute({.until = now_us() + budget.us, .max_step_us = budget.max_step_us, .in_units = in_units, .one_step = budget.one_step, .only_queues = only_queues}, result));
   const EngineLock lock(engine_.mutex_);
   result.n_requests = static_cast<int32_t>(live_.size());
   return result;

@@ -26,6 +26,7 @@ struct RunBudget {
   int64_t us = 0;           // as far as it can be foretold; 0: until nothing can be computed
   int64_t max_step_us = 0;  // as in ThreadShare
   bool one_step = false;    // one step at most
+  bool no_wait = false;     // of a device that computes by itself, what it has computed is collected, and more is queued: us is the device's time
 };
 
 // What it came to.
@@ -85,7 +86,7 @@ class Requests {
   using State = PlannedRequest::State;
   struct Compute {
     int64_t until = 0, max_step_us = 0;
-    bool in_units = false, one_step = false;
+    bool in_units = false, one_step = false, only_queues = false;
   };
 
   static int64_t now_us();
@@ -110,6 +111,10 @@ class Requests {
   // In turn.
   bool step(const Compute& asked, bool& ran, bool& has_work) INLAY_NEEDS(engine_turn, engine_mutex);
   bool begin_step(const Compute& asked) INLAY_NEEDS(engine_turn, engine_mutex);
+  bool queue_step(const Compute& asked) INLAY_NEEDS(engine_turn, engine_mutex);
+  Status collect(double seconds) INLAY_NEEDS(engine_turn, engine_mutex);
+  size_t n_units_within(double us) const INLAY_NEEDS(engine_turn, engine_mutex);
+  void make_masks() INLAY_NEEDS(engine_turn);
   void gather_views(int64_t now, const RoundLimits& limits) INLAY_NEEDS(engine_turn, engine_mutex);
   bool leave_out_those_that_wait() INLAY_NEEDS(engine_turn, engine_mutex);
   void apply_round(bool in_units) INLAY_NEEDS(engine_turn, engine_mutex);

@@ -33,8 +33,9 @@ void OpenStep::clear() {
   works.clear();
   samples.clear();
   asked = RowValues::hidden;
+  is_timed = false;
   ticket = {};
-  n_units = n_done = 0;
+  n_units = n_queued = n_done = 0;
   seconds = 0;
 }
 
@@ -65,13 +66,14 @@ Status StepQueue::begin(OpenStep& step, Extent extent) {
   for (const Work& work : step.works) sequences_.cover(*work.sequence, work.end);
   describe(step.works, lists_);
   lists_.asked = step.asked;
+  lists_.is_timed = step.is_timed;
   lists_.sample_rows.assign(step.samples.begin(), step.samples.end());
   const std::span<const StepUnit> units = lists_.tokens.empty() ? std::span(&draws_, 1) : units_of(extent);
   Result<Ticket> ticket = backend_.begin(lists_.batch(), units);
   if (!ticket.ok()) return lost_.noted(ticket.status());
   step.ticket = *ticket;
   step.n_units = units.size();
-  step.n_done = 0;
+  step.n_queued = step.n_done = 0;
   step.seconds = 0;
   return {};
 }
@@ -79,17 +81,41 @@ Status StepQueue::begin(OpenStep& step, Extent extent) {
 Status StepQueue::run(OpenStep& step, size_t n_units, const StepResults& results, const Meanwhile& meanwhile) {
   const Stopwatch watch;
   Status status;
+  const size_t end = std::max(step.n_done + n_units, step.n_queued);
+  {
+    const Computing computing(mutex_);
+    const CancelIfThrown cancel(backend_, step);
+    if (end > step.n_queued) status = backend_.advance(step.ticket, end - step.n_queued);
+    if (meanwhile) meanwhile();
+    if (status.ok()) status = backend_.wait(step.ticket, results);
+  }
+  step.n_done = step.n_queued = end;
+  step.seconds += watch.seconds();
+  if (!status.ok() || step.n_left() == 0) step.ticket = {};
+  return lost_.noted(std::move(status));
+}
+
+Status StepQueue::queue(OpenStep& step, size_t n_units, const Meanwhile& meanwhile) {
+  Status status;
   {
     const Computing computing(mutex_);
     const CancelIfThrown cancel(backend_, step);
     status = backend_.advance(step.ticket, n_units);
     if (meanwhile) meanwhile();
-    if (status.ok()) status = backend_.wait(step.ticket, results);
   }
-  step.n_done += n_units;
-  step.seconds += watch.seconds();
-  if (!status.ok() || step.n_left() == 0) step.ticket = {};
+  step.n_queued += n_units;
+  if (!status.ok()) step.ticket = {};
   return lost_.noted(std::move(status));
+}
+
+Result<TicketProgress> StepQueue::poll(OpenStep& step) {
+  Result<TicketProgress> progress = backend_.poll(step.ticket);
+  if (!progress.ok()) {
+    step.ticket = {};
+    return lost_.noted(progress.status());
+  }
+  if (progress->is_done) step.seconds += progress->seconds;
+  return progress;
 }
 
 Status StepQueue::run_ahead_of(OpenStep& step, OpenStep& next, const StepResults& results, const Meanwhile& meanwhile) {
@@ -103,7 +129,7 @@ Status StepQueue::run_ahead_of(OpenStep& step, OpenStep& next, const StepResults
     if (meanwhile) meanwhile();
     if (status.ok()) status = backend_.wait(step.ticket, results);
   }
-  step.n_done = step.n_units;
+  step.n_done = step.n_queued = step.n_units;
   step.seconds += watch.seconds();
   step.ticket = {};
   if (!status.ok()) next.ticket = {};

@@ -19,8 +19,9 @@ struct OpenStep {
   std::vector<Work> works;
   std::vector<SampleRow> samples;
   RowValues asked = RowValues::hidden;  // of the works' asked rows
+  bool is_timed = false;  // for poll()
   Ticket ticket;
-  size_t n_units = 0, n_done = 0;
+  size_t n_units = 0, n_queued = 0, n_done = 0;  // n_done: and collected
   double seconds = 0;  // that it has taken so far
 
   size_t n_left() const { return n_units - n_done; }
@@ -39,8 +40,12 @@ class StepQueue {
   Status begin(OpenStep& step, Extent extent) INLAY_NEEDS(engine_turn, engine_mutex);
   // What the host does once a step is queued and before it waits: beside a GPU it takes no time.
   using Meanwhile = std::function<void()>;
-  // Runs the next n units. The mutex is free meanwhile.
+  // Runs the next n units, those that are queued at least. The mutex is free meanwhile.
   Status run(OpenStep& step, size_t n_units, const StepResults& results = {}, const Meanwhile& meanwhile = {}) INLAY_NEEDS(engine_turn, engine_mutex);
+  // The same in two: queues them, and tells without waiting what has become of them, for who has something else to do until then. Once they are
+  // done, run() collects them.
+  Status queue(OpenStep& step, size_t n_units, const Meanwhile& meanwhile = {}) INLAY_NEEDS(engine_turn, engine_mutex);
+  Result<TicketProgress> poll(OpenStep& step) INLAY_NEEDS(engine_turn, engine_mutex);
   // Queues all of a step, and of another one behind it if there is one, and waits for the first.
   Status run_ahead_of(OpenStep& step, OpenStep& next, const StepResults& results, const Meanwhile& meanwhile = {}) INLAY_NEEDS(engine_turn, engine_mutex);
   // The sequences of a step that has ended advance by its works.

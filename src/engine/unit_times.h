@@ -27,6 +27,14 @@ class UnitTimes {
     return 0;
   }
 
+  double expect_step(int32_t n_rows) const { return steps_[bucket_of(n_rows)]; }  // likewise
+  // The longest that a unit of so many rows has taken: what one is expected to take of which nothing is known.
+  double longest(int32_t n_rows) const {
+    double most = 0;
+    for (const Times& times : longest_) most = std::max(most, times[bucket_of(n_rows)]);
+    return most;
+  }
+
   // How many rows of prompts a step may have so that it, or the longest of its units, is expected not to take longer. Twice as many as were
   // measured are tried at most.
   int32_t rows_of_step(double us) const {

@@ -15,7 +15,8 @@ static void test_run(const inlay_engine* engine, int32_t n_requests) {
   EXPECT(INLAY_OK, CALL(inlay_run)(engine, &step, &info, &err));
   CHECK(info.n_requests == n_requests && (info.flags & INLAY_RUN_INFO_HAS_WORK) != 0);
   IN_STRUCT(inlay_run_params, p->flags = INLAY_RUN_ONE_STEP, CALL(inlay_run)(engine, p, &info, &err), INLAY_OK);
-  IN_STRUCT(inlay_run_params, p->flags = 2, CALL(inlay_run)(engine, p, &info, &err), INLAY_INVALID_ARGUMENT);
+  IN_STRUCT(inlay_run_params, p->flags = INLAY_RUN_ONE_STEP | INLAY_RUN_NO_WAIT, CALL(inlay_run)(engine, p, &info, &err), INLAY_OK);
+  IN_STRUCT(inlay_run_params, p->flags = 4, CALL(inlay_run)(engine, p, &info, &err), INLAY_INVALID_ARGUMENT);
   IN_STRUCT(inlay_run_params, p->budget_us = UINT64_MAX, CALL(inlay_run)(engine, p, &info, &err), INLAY_INVALID_ARGUMENT);
   IN_STRUCT(inlay_run_params, p->max_step_us = UINT64_MAX, CALL(inlay_run)(engine, p, &info, &err), INLAY_INVALID_ARGUMENT);
   OUT_STRUCT(inlay_run_info, CALL(inlay_run)(engine, NULL, p, &err));

@@ -327,6 +327,7 @@ inline std::vector<EffectRow> request_effect_rows() {
   add(run_row("struct_size", refused, [](auto& p) { p.struct_size = 3; }, "struct_size"));
   add(run_row("flags", refused, [](auto& p) { p.flags = 1u << 31; }, "flags"));
   add(run_row("INLAY_RUN_ONE_STEP", effect, [](auto& p) { p.flags = INLAY_RUN_ONE_STEP; }));
+  add(run_row("INLAY_RUN_NO_WAIT", neutral, [](auto& p) { p.flags = INLAY_RUN_NO_WAIT; }, "The CPU computes as without the flag"));
   add(run_row("budget_us", effect, [](auto& p) { p.budget_us = 1; }));
   add(run_row("budget_us", refused, [](auto& p) { p.budget_us = UINT64_MAX; }, "budget_us"));
   add(run_row("max_step_us", effect, [](auto& p) { p.max_step_us = 1; }, "", [](auto& p) { p.flags = INLAY_RUN_ONE_STEP; }));

@@ -151,6 +151,7 @@ int main(void) {
   CONSTANT(INLAY_WAIT_WINDOWS_EVENT)
   ENUM(inlay_run_flags)
   CONSTANT(INLAY_RUN_ONE_STEP)
+  CONSTANT(INLAY_RUN_NO_WAIT)
   ENUM(inlay_run_info_flags)
   CONSTANT(INLAY_RUN_INFO_HAS_WORK)
   ENUM(inlay_constraint_kind)

@@ -420,6 +420,10 @@ namespace Inlay
         None = 0,
         /// <summary>One step at most: each request that draws gets one token.</summary>
         OneStep = 1,
+        /// <summary>The call does not wait for a GPU: it collects what the GPU has computed since the last one and queues
+        /// the next part, one step at most; budget_us is then the GPU's time. Calls of sessions wait for what is queued.
+        /// The CPU computes as without the flag.</summary>
+        NoWait = 2,
     }
 
     /// <summary>What inlay_run has left.</summary>

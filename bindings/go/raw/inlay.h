@@ -250,6 +250,7 @@ typedef int32_t inlay_wait_kind;
 // How inlay_run computes.
 typedef uint32_t inlay_run_flags;
 #define INLAY_RUN_ONE_STEP 1u  // One step at most: each request that draws gets one token.
+#define INLAY_RUN_NO_WAIT 2u  // The call does not wait for a GPU: it collects what the GPU has computed since the last one and queues the next part, one step at most; budget_us is then the GPU's time. Calls of sessions wait for what is queued. The CPU computes as without the flag.
 
 // What inlay_run has left.
 typedef uint32_t inlay_run_info_flags;

@@ -1196,6 +1196,10 @@ type RunFlags uint32
 const (
 	// One step at most: each request that draws gets one token.
 	RunOneStep RunFlags = 1
+	// The call does not wait for a GPU: it collects what the GPU has computed since the last one and queues the next
+	// part, one step at most; budget_us is then the GPU's time. Calls of sessions wait for what is queued. The CPU
+	// computes as without the flag.
+	RunNoWait RunFlags = 2
 )
 
 // What inlay_run has left.

@@ -365,6 +365,10 @@ pub const INLAY_WAIT_WINDOWS_EVENT: inlay_wait_kind = 2;
 pub type inlay_run_flags = u32;
 /// One step at most: each request that draws gets one token.
 pub const INLAY_RUN_ONE_STEP: inlay_run_flags = 1;
+/// The call does not wait for a GPU: it collects what the GPU has computed since the last one and queues the next
+/// part, one step at most; budget_us is then the GPU's time. Calls of sessions wait for what is queued. The CPU
+/// computes as without the flag.
+pub const INLAY_RUN_NO_WAIT: inlay_run_flags = 2;
 
 /// What [`inlay_run`](Functions::inlay_run) has left.
 pub type inlay_run_info_flags = u32;

@@ -26,6 +26,7 @@ setters! {
         budget: impl Into<Option<Duration>>,
         max_step: impl Into<Option<Duration>>,
         one_step: bool,
+        no_wait: bool,
     }
     impl[] ThreadOptions {
         busy: impl Into<Option<Duration>>,
@@ -235,12 +236,16 @@ pub struct RunOptions {
     pub max_step: Option<Duration>,
     /// One step at most: each request that draws gets one token.
     pub one_step: bool,
+    /// The call does not wait for a GPU: it collects what the GPU has computed since the last one and queues the next part, one step at
+    /// most; `budget` is then the GPU's time. Calls of sessions wait for what is queued. The CPU computes as without it.
+    pub no_wait: bool,
 }
 
 impl RunOptions {
     pub(crate) fn to_raw(self) -> raw::inlay_run_params {
         raw::inlay_run_params {
-            flags: if self.one_step { raw::INLAY_RUN_ONE_STEP } else { 0 },
+            flags: if self.one_step { raw::INLAY_RUN_ONE_STEP } else { 0 }
+                | if self.no_wait { raw::INLAY_RUN_NO_WAIT } else { 0 },
             budget_us: micros(self.budget),
             max_step_us: micros(self.max_step),
             ..Default::default()

@@ -203,6 +203,8 @@ Status CudaExecutor::take_block(Block& block) {
   const StepLimits most = limits(plan_, config_);
   INLAY_ASSIGN(block.step, StepBlock::allocate(most));
   INLAY_ASSIGN(block.ended, make_event());
+  INLAY_ASSIGN(block.part_began, make_timing_event());
+  INLAY_ASSIGN(block.part_ended, make_timing_event());
   INLAY_ASSIGN(block.host_results,
                PinnedBuffer::allocate(u(most.max_logit_rows) * sizeof(cuda::SampleRowResult), "drawn tokens"));
   void* results = nullptr;

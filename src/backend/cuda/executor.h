@@ -39,6 +39,8 @@ class CudaExecutor final : public Backend, private OpRunner {
   Result<Ticket> begin(const StepBatch& batch, std::span<const StepUnit> units) override;
   Status advance(Ticket ticket, size_t n_units) override;
   Status wait(Ticket ticket, const StepResults& results) override;
+  bool computes_by_itself() const override { return true; }
+  Result<TicketProgress> poll(Ticket ticket) override;
   Status cancel(Ticket ticket) override;
   int32_t max_sequences_in_units() const override { return std::min(config_.max_sequences, kBuckets.back()); }
   int32_t max_sequences_ahead() const override { return std::min(config_.max_sequences, kBuckets[kAheadBuckets - 1]); }
@@ -289,6 +291,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   struct Block {
     std::optional<StepBlock> step;
     Event ended;
+    Event part_began, part_ended;              // what the last advance() has queued, of a batch that is timed
     PinnedBuffer host_results;                 // (logit rows) SampleRowResult, which the device writes
     cuda::SampleRowResult* results = nullptr;  // the device's address of them
     std::array<GraphExec, kAheadBuckets> ahead_graphs;
@@ -304,6 +307,7 @@ class CudaExecutor final : public Backend, private OpRunner {
     int32_t bucket = -1;
     bool replays = false, takes_drawn = false;  // replays: as a graph
     bool is_masked = false;  // some draws are: wait() queues them all
+    bool is_timed = false;
   };
   Status take_block(Block& block);
   std::array<Block, 2> blocks_;

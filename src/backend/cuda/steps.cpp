@@ -80,6 +80,7 @@ Status CudaExecutor::describe(const StepBatch& batch, std::span<const StepUnit> 
   keep(batch.asked_rows, b.asked_rows);
   b.asked = batch.asked;
   b.takes_drawn = batch.takes_drawn;
+  b.is_timed = batch.is_timed;
   b.units = units;
   b.n_queued = 0;
   b.n_first = first_draws(batch.sample_rows);
@@ -114,6 +115,7 @@ Status CudaExecutor::queue(size_t n_units) {
   Block& b = *block_;
   if (n_units == 0) return {};
   const bool begins = b.n_queued == 0, ends = b.n_queued + n_units == b.units.size();
+  if (b.is_timed) INLAY_CUDA_TRY(cudaEventRecord(b.part_began.get(), stream_.get()), "running a step");
   if (ends) logit_reader_.forget(b.logit_rows);
   if (b.replays) {
     logit_reader_.mirror(b.logit_rows, *step_);
@@ -126,6 +128,7 @@ Status CudaExecutor::queue(size_t n_units) {
     INLAY_TRY(launch_units(b.units.subspan(b.n_queued, n_units)));
   }
   b.n_queued += n_units;
+  if (b.is_timed) INLAY_CUDA_TRY(cudaEventRecord(b.part_ended.get(), stream_.get()), "running a step");
   if (!ends) return {};
   INLAY_CUDA_TRY(cudaEventRecord(b.ended.get(), stream_.get()), "running a step");
   return logit_reader_.send(b.logit_rows, stream_.get());
@@ -185,6 +188,23 @@ Status CudaExecutor::wait(Ticket ticket, const StepResults& results) {
   INLAY_TRY(ended(block->n_queued == block->units.size() ? finish(results) : wait_for(stream_.get(), "running a part of a step")));
   is_running_ = false;
   return {};
+}
+
+Result<TicketProgress> CudaExecutor::poll(Ticket ticket) {
+  const Block* const block = block_of(ticket);
+  if (block == nullptr) return unknown_ticket();
+  if (!block->is_timed || block->n_queued == 0) return error(Code::internal, "of the ticket nothing is queued that is timed");
+  const ContextScope scope(context_);
+  INLAY_TRY(scope.status());
+  const cudaError_t found = cudaEventQuery(block->part_ended.get());
+  if (found == cudaErrorNotReady) {
+    (void)cudaGetLastError();  // no later launch is to find it
+    return TicketProgress{};
+  }
+  INLAY_TRY(ended(cuda_status(found, "running a step", CudaPoint::wait)));
+  float ms = 0;
+  INLAY_CUDA_TRY(cudaEventElapsedTime(&ms, block->part_began.get(), block->part_ended.get()), "timing a step");
+  return TicketProgress{.is_done = true, .seconds = static_cast<double>(ms) * 1e-3};
 }
 
 // The step in the block in use, all of which was queued.

@@ -796,6 +796,7 @@ static unsafe class LayoutProbe
         Constant("INLAY_WAIT_WINDOWS_EVENT", (long)WaitKind.WindowsEvent);
         Enumeration("inlay_run_flags", typeof(RunFlags));
         Constant("INLAY_RUN_ONE_STEP", (long)RunFlags.OneStep);
+        Constant("INLAY_RUN_NO_WAIT", (long)RunFlags.NoWait);
         Enumeration("inlay_run_info_flags", typeof(RunInfoFlags));
         Constant("INLAY_RUN_INFO_HAS_WORK", (long)RunInfoFlags.HasWork);
         Enumeration("inlay_constraint_kind", typeof(ConstraintKind));

@@ -163,6 +163,7 @@ func main() {
 	constant("INLAY_WAIT_WINDOWS_EVENT", int64(raw.WaitWindowsEvent))
 	enum("inlay_run_flags", unsafe.Sizeof(raw.RunFlags(0)))
 	constant("INLAY_RUN_ONE_STEP", int64(raw.RunOneStep))
+	constant("INLAY_RUN_NO_WAIT", int64(raw.RunNoWait))
 	enum("inlay_run_info_flags", unsafe.Sizeof(raw.RunInfoFlags(0)))
 	constant("INLAY_RUN_INFO_HAS_WORK", int64(raw.RunInfoHasWork))
 	enum("inlay_constraint_kind", unsafe.Sizeof(raw.ConstraintKind(0)))

@@ -167,6 +167,7 @@ fn constants() {
     constant("INLAY_WAIT_WINDOWS_EVENT", INLAY_WAIT_WINDOWS_EVENT as i64);
     println!("enum inlay_run_flags size {}", size_of::<inlay_run_flags>());
     constant("INLAY_RUN_ONE_STEP", INLAY_RUN_ONE_STEP as i64);
+    constant("INLAY_RUN_NO_WAIT", INLAY_RUN_NO_WAIT as i64);
     println!("enum inlay_run_info_flags size {}", size_of::<inlay_run_info_flags>());
     constant("INLAY_RUN_INFO_HAS_WORK", INLAY_RUN_INFO_HAS_WORK as i64);
     println!("enum inlay_constraint_kind size {}", size_of::<inlay_constraint_kind>());
