@@ -150,6 +150,32 @@ struct Bench {
     }
   }
 
+  // The same where the call does not wait for the device: what it takes of the host, and tokens a second at 60 frames a second.
+  void frames_without_waiting() {
+    std::printf("frames, not waiting: budget ms, the call took ms p50, p99, most; tokens a second at 60 frames, waiting, not waiting\n");
+    for (const int budget_ms : {1, 2, 4, 8}) {
+      std::vector<double> took;
+      double rates[2] = {};
+      for (const bool waits : {true, false}) {
+        size_t n_tokens = 0;
+        int32_t n_requests = 0;
+        constexpr int kFrames = 240;
+        for (int frame = 0; frame < kFrames; ++frame) {
+          for (; n_requests < 3; ++n_requests) submit(prompt(300), 60);
+          const double began = now(), frame_ends = began + 1.0 / 60;
+          n_requests = run({.us = budget_ms * 1000, .no_wait = !waits}).n_requests;
+          if (!waits && frame >= 20) took.push_back((now() - began) * 1e3);
+          n_tokens += poll().first;
+          if (now() < frame_ends) std::this_thread::sleep_for(std::chrono::duration<double>(frame_ends - now()));
+        }
+        rates[waits ? 0 : 1] = static_cast<double>(n_tokens) * 60 / kFrames;
+        while (run({}).n_requests > 0) poll();
+        poll();
+      }
+      std::printf("%6d %8.3f %8.3f %8.3f %10.1f %8.1f\n", budget_ms, part_of(took, 0.5), part_of(took, 0.99), part_of(took, 1), rates[0], rates[1]);
+    }
+  }
+
   struct Job {
     double at;
     int32_t n_prompt, n_answer;
@@ -313,5 +339,6 @@ int main(int argc, char** argv) {
   bench.beginnings(1000, 40);
   bench.steps();
   bench.frames();
+  if (cuda) bench.frames_without_waiting();
   for (const bool all_at_once : {false, true}) cuda ? bench.arrivals(64, 2048, 256, all_at_once) : bench.arrivals(64, 256, 48, all_at_once);
 }
