@@ -2,6 +2,8 @@
 // 64 requests that arrive by and by.
 //
 //   bench_requests MODEL [cpu|cuda] [MAX_SESSIONS]
+//
+// INLAY_BENCH_JOBS=FILE writes the arrivals for peer_arrivals.c, to FILE.arrivals and FILE.at-once.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -41,6 +43,7 @@ struct Bench {
   std::mt19937 random{1};
   std::vector<TokenLogprob> tokens = std::vector<TokenLogprob>(4096);
   std::string text = std::string(1 << 16, '\0');
+  std::vector<std::pair<uint64_t, RequestEnd>> ended;  // by what the request was submitted with, as poll() comes upon them
 
   std::vector<int32_t> prompt(int32_t n) {
     std::vector<int32_t> out;
@@ -48,9 +51,9 @@ struct Bench {
     return out;
   }
   static SessionOptions drawing(int32_t n) { return {.max_tokens = n, .ignore_end_of_generation = true}; }
-  void submit(std::vector<int32_t> given, int32_t n_drawn) {
+  void submit(std::vector<int32_t> given, int32_t n_drawn, uint64_t user = 0) {
     uint64_t id = 0;
-    check(engine->requests().submit(queue, std::move(given), {.session = drawing(n_drawn)}, id));
+    check(engine->requests().submit(queue, std::move(given), {.session = drawing(n_drawn), .user = user}, id));
   }
   // How many tokens and ends there were.
   std::pair<size_t, size_t> poll() {
@@ -60,6 +63,7 @@ struct Bench {
         n_tokens += event.n_tokens;
         n_ends += event.is_end;
         if (event.is_end && event.end.reason == FinishReason::error) fail(event.end.status);
+        if (event.is_end) ended.emplace_back(event.user, event.end);
       });
       if (!n.ok()) fail(n.status());
       if (*n == 0) break;
@@ -228,13 +232,19 @@ struct Bench {
     std::exponential_distribution<double> gap(n_requests / (least / 2));  // so that the last one comes after half of that, on average
     double at = 0;
     for (Job& job : jobs) job.at = all_at_once ? 0 : at += gap(random);
+    if (const char* path = std::getenv("INLAY_BENCH_JOBS")) write_jobs(path, jobs, all_at_once);
     const RequestCounts counts_before = engine->requests().counts();
     std::vector<Step> steps;
     double idle = 0;
     size_t n_ends = 0, next = 0;
+    std::vector<double> late(jobs.size());  // how long a request waited for the step at hand before it was submitted
+    ended.clear();
     const double start = now();
     while (n_ends < jobs.size()) {
-      for (; next < jobs.size() && now() - start >= jobs[next].at; ++next) submit(prompt(jobs[next].n_prompt), jobs[next].n_answer);
+      for (; next < jobs.size() && now() - start >= jobs[next].at; ++next) {
+        late[next] = now() - start - jobs[next].at;
+        submit(prompt(jobs[next].n_prompt), jobs[next].n_answer, next);
+      }
       const EngineStats before = engine->stats();
       const double began = now();
       const RunResult result = run({.one_step = true});
@@ -263,6 +273,20 @@ struct Bench {
                 static_cast<unsigned long long>(counts.n_copied_back - counts_before.n_copied_back));
     std::printf("  idle %.3f s; %d steps of drawn tokens alone %.3f s, replay %.3f; %zu with prompts %.3f s, replay %.3f\n", idle, n_pure, pure, pure_bound,
                 steps.size() - static_cast<size_t>(n_pure), mixed, mixed_bound);
+    std::vector<double> first, between;
+    for (const auto& [i, end] : ended) {
+      first.push_back(late[i] * 1e3 + static_cast<double>(end.queued_us + end.prompt_us) * 1e-3);
+      between.push_back(static_cast<double>(end.decode_us) * 1e-3 / std::max(1, end.n_drawn - 1));
+    }
+    std::printf("  %.0f tokens/s drawn; to the first token p50 %.1f, p99 %.1f ms; from one to the next p50 %.2f, p99 %.2f ms\n", drawn / took, part_of(first, 0.5), part_of(first, 0.99),
+                part_of(between, 0.5), part_of(between, 0.99));
+  }
+  // For peer_arrivals.c.
+  static void write_jobs(const std::string& path, const std::vector<Job>& jobs, bool all_at_once) {
+    std::FILE* file = std::fopen((path + (all_at_once ? ".at-once" : ".arrivals")).c_str(), "w");
+    if (file == nullptr) fail(error(Code::io, "cannot write %s", path.c_str()));
+    for (const Job& job : jobs) std::fprintf(file, "%.6f %d %d\n", job.at, job.n_prompt, job.n_answer);
+    std::fclose(file);
   }
 
   // Prompts that begin alike, one after the other: how long until the first token of each.
