@@ -155,7 +155,7 @@ struct Row {
 };
 std::vector<Row> rows() {
   return {{"llama", {{"is_causal", false}}},
-          {"qwen3", {{"use_bidirectional_attention", true}}},
+          {"qwen3", {{"use_bidirectional_attention", true}, {"auto_map", {{"AutoModel", "modeling.Model"}}}}},
           {"gemma3_text", {{"use_bidirectional_attention", true}, {"sliding_window", 9}, {"sliding_window_pattern", 2}}}};
 }
 
