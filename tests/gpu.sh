@@ -104,6 +104,7 @@ if [ -n "$sanitizer" ]; then
   sanitize memcheck mixed_steps golden '*MixedSteps.*cuda*'
   sanitize memcheck without_cublas cuda '*WithoutCublas.*ByClusters*'
   sanitize memcheck contexts golden 'cuda/ContextCuts.Agree/*_65'
+  sanitize memcheck both_ways golden 'Devices/BothWays*.*Folder*/cuda'
   sanitize memcheck batching golden '*Batching.*PromptsOfOthers*cuda*'
   sanitize racecheck mixed_steps golden '*MixedSteps.*/llama_q4_k_m_cuda'
   # 38 seconds a model on an H100, so one of each size of head that attention has a kernel for.

@@ -363,6 +363,9 @@ cudaError_t launch_attention(const AttentionArgs& args, LaunchTarget target);
 
 // What launch_attention computes, for the rows of `tiles`, with matrix instructions: the rows of prompts. Agrees with it within rounding.
 // By code for less than compute capability 8.0 it is launch_attention, of all m rows.
+//
+// With both_ways a row sees the keys up to PromptTile::end, or up to `window` positions on, its own included. Where
+// attends_both_ways is false that is an error.
 struct PrefillAttentionArgs {
   const float* qkv;
   float* out;
@@ -371,9 +374,11 @@ struct PrefillAttentionArgs {
   void* scratch;            // as launch_attention wants it
   int32_t n_tiles, m, n_heads, max_context;
   float scale;
+  bool both_ways = false;
   AttentionVariant variant = {};
 };
 cudaError_t launch_prefill_attention(const PrefillAttentionArgs& args, LaunchTarget target);
+bool attends_both_ways(int device);
 
 // launch_shape_heads and launch_attention in one launch, with the same bits, for steps of one row per sequence: a row's own key and value
 // are used as they come and join the cache; qkv is left as it is. Scratch as above.

@@ -10,8 +10,9 @@ int32_t cut_prompt_tiles(const StepBatch& batch, PromptTile* tiles) {
   int32_t n = 0;
   for (const SequenceSlice& slice : batch.sequences) {
     if (slice.n_tokens == 1) continue;
+    const int32_t end = slice.first_position + slice.n_tokens;
     for (int32_t first = 0; first < slice.n_tokens; first += kPromptTileRows) {
-      tiles[n++] = {slice.first_token + first, std::min(kPromptTileRows, slice.n_tokens - first)};
+      tiles[n++] = {slice.first_token + first, std::min(kPromptTileRows, slice.n_tokens - first), end};
     }
   }
   const auto n_keys = [&](const PromptTile& tile) { return batch.positions[static_cast<size_t>(tile.first_row)] + tile.n_rows; };

@@ -13,7 +13,7 @@ namespace inlay {
 int32_t max_prompt_tiles(int32_t max_rows, int32_t max_sequences);
 
 // Cuts every slice of more than one row into tiles of kPromptTileRows rows, the last with the rest, and returns how many
-// there are. Those that read the most keys come first: a device that starts them in this order ends with the short ones.
+// there are. Those that read the most keys of causal attention come first: a device that starts them in this order ends with the short ones.
 int32_t cut_prompt_tiles(const StepBatch& batch, PromptTile* tiles);
 
 // Consecutive rows.

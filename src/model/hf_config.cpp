@@ -66,7 +66,7 @@ Result<double> positive_or(const JsonValue& object, std::string_view key, double
 
 // Beside the families'.
 constexpr std::string_view kReadKeys[] = {
-    "_sliding_window_pattern", "attention_bias", "compression_config", "head_dim", "hidden_act", "hidden_activation", "is_causal", "layer_types",
+    "_sliding_window_pattern", "attention_bias", "auto_map", "compression_config", "head_dim", "hidden_act", "hidden_activation", "is_causal", "layer_types",
     "max_window_layers", "mlp_bias", "model_type", "no_rope_layer_interval", "no_rope_layers", "num_experts", "num_local_experts",
     "original_max_position_embeddings", "partial_rotary_factor", "qkv_bias", "quantization_config", "rope_local_base_freq", "rope_parameters",
     "rope_scaling", "rope_theta", "sliding_window", "sliding_window_pattern", "swiglu_limit", "tie_word_embeddings",
@@ -169,8 +169,13 @@ class ConfigReader {
   Status read_causality() {
     INLAY_ASSIGN(const bool both_ways, config_.bool_or("use_bidirectional_attention", false));
     INLAY_ASSIGN(const bool causal, config_.bool_or("is_causal", true));
-    if (both_ways) both_ways_by_ = "use_bidirectional_attention";
-    if (!both_ways && !causal) both_ways_by_ = "is_causal";
+    if (!causal) both_ways_by_ = "is_causal";
+    if (both_ways && (out_.family->can_see_later || has(root_, "auto_map"))) both_ways_by_ = "use_bidirectional_attention";
+    if (both_ways && !both_ways_by_) {
+      INLAY_ASSIGN(const JsonValue value, config_.get("use_bidirectional_attention"));
+      return error(Code::unsupported, "%s is true, which transformers does not read of %s models, and the folder names no code of its own that does (auto_map): with is_causal false tokens see later ones",
+                   value.where().c_str(), out_.family->model_type);
+    }
     if (both_ways_by_) out_.metadata.boolean(arch_key("attention.causal"), false, both_ways_by_);
     return {};
   }

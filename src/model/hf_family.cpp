@@ -157,6 +157,7 @@ constexpr HfFamily kFamilies[] = {
      .local_base = 1e4,
      .activation = "gelu_pytorch_tanh",
      .added_to_norms = 1,
+     .can_see_later = true,
      .windows = {.possible = true, .fallback = 4096, .period = 6},
      .inside = "gemma3",
      .qkv_bias = kAttentionBias,

@@ -55,6 +55,7 @@ struct HfFamily {
   const char* activation = "silu";   // hidden_act, or hidden_activation, likewise; no other is supported
   float added_to_norms = 0;          // FileConventions
   bool layers_without_rope = false;  // as no_rope_layers or no_rope_layer_interval says
+  bool can_see_later = false;        // use_bidirectional_attention is read by transformers' class, not by a folder's own code alone
   HfWindows windows = {};
   // Of models of text and pictures: config.json is of this model_type and has the family's in text_config. Their other
   // parts' tensors are left alone.

@@ -125,6 +125,8 @@ class Attention {
   Device<char> scratch_;
 };
 
+SeenKeys seen_keys(const Problem& p, int32_t row) { return {p.variant.first_key(p.positions[row]), p.positions[row] + 1}; }
+
 // Keys that no row sees become NaN.
 void forget_unseen(Problem& p) {
   const Problem all = p;
@@ -150,7 +152,7 @@ std::vector<double> expected_rows(const Problem& p) {
       const auto key = [&](int32_t t) { return &p.k[p.at(p.sequence[row], t, kv_head)]; };
       const auto value = [&](int32_t t) { return &p.v[p.at(p.sequence[row], t, kv_head)]; };
       const int64_t head = static_cast<int64_t>(h) * s.d_head;
-      attend(p.qkv.data() + row * s.row_floats() + head, s, p.positions[row] + 1, {p.variant, h}, key, value,
+      attend(p.qkv.data() + row * s.row_floats() + head, s, seen_keys(p, row), {p.variant, h}, key, value,
              out.data() + row * s.out_floats() + head);
     }
   }

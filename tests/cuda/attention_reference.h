@@ -100,12 +100,15 @@ struct HeadVariant {
   int32_t head;
 };
 
-// One query head q at position n_keys - 1. key(t) and value(t) point to the components of its keys and values, floats
-// or halves.
+struct SeenKeys {
+  int32_t first, end;
+};
+
+// One query head q. key(t) and value(t) point to the components of its keys and values, floats or halves.
 template <class Key, class Value>
-void attend(const float* q, const Shape& shape, int32_t n_keys, const HeadVariant& of, Key key, Value value,
+void attend(const float* q, const Shape& shape, SeenKeys seen, const HeadVariant& of, Key key, Value value,
             double* out) {
-  const int32_t first = of.variant.first_key(n_keys - 1);
+  const auto [first, n_keys] = seen;
   std::vector<double> score(static_cast<size_t>(n_keys));
   for (int32_t t = first; t < n_keys; ++t) {
     double dot = 0;

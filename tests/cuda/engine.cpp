@@ -8,10 +8,12 @@
 #include <iterator>
 #include <thread>
 
+#include "kernels/cuda/cuda_kernels.h"
 #include "src/backend/cuda/cuda_backend.h"
 #include "tests/support/alone.h"
 #include "tests/support/needs_gpu.h"
 #include "tests/support/random_model.h"
+#include "tests/unit/llama_image.h"
 
 namespace inlay {
 namespace {
@@ -59,7 +61,7 @@ struct Shelf {
   }
 };
 
-class CudaEngine : public testing::Test {
+class CudaEngine : public ::testing::Test {
  protected:
   void SetUp() override {
     if (n_cuda_devices() == 0) GTEST_SKIP() << INLAY_NEEDS_GPU;
@@ -321,6 +323,23 @@ TEST_F(CudaEngine, cuda_alone_WhatDoesNotFitIsRefusedWithTheBytes) {
 }
 
 // The penalties of three such histories are more than a step's lists hold: they draw in turns, with the same results.
+// Tests with code for older devices than this one see the refusal: other_code.sh.
+TEST_F(CudaEngine, cuda_RefusesAttentionToLaterTokensByNameWhereItsCodeHasNone) {
+  const bool can = cuda::attends_both_ways(0);
+  for (const bool causal : {true, false}) {
+    const std::vector<std::byte> model = testing::llama_image({.d_model = 32, .d_ff = 64, .n_heads = 2, .n_kv_heads = 1, .d_head = 16, .n_rot = 16, .n_vocab = 50}, [&](testing::GgufImage& image) {
+      image.text("tokenizer.ggml.model", "no_vocab").boolean("llama.attention.causal", causal);
+    });
+    const auto on_gpu = Engine::load(borrow_memory(model, "model"), {.device = DeviceKind::cuda}), automatic = Engine::load(borrow_memory(model, "model"), {});
+    ASSERT_TRUE(automatic.ok()) << automatic.status().message;
+    EXPECT_EQ((*automatic)->info().device, causal || can ? DeviceKind::cuda : DeviceKind::cpu);
+    ASSERT_EQ(on_gpu.ok(), causal || can) << on_gpu.status().message;
+    if (on_gpu.ok()) continue;
+    EXPECT_EQ(on_gpu.status().code, Code::unsupported);
+    EXPECT_NE(on_gpu.status().message.find("no attention to later tokens, which llama models have"), std::string::npos) << on_gpu.status().message;
+  }
+}
+
 TEST_F(CudaEngine, LongPenaltiesOfManySessionsDrawInTurns) {
   constexpr int32_t kHistory = 30000, kSessions = 3, kDraws = 6;
   const std::vector<std::byte> model = test::random_model({});

@@ -48,9 +48,11 @@ struct Problem {
   Shape shape;
   int32_t max_blocks = 1, n_blocks = 1;  // block 0 belongs to nobody
   std::vector<int32_t> positions, sequence, tables;
+  std::vector<int32_t> ends;  // of each sequence: behind the position of its last row
   std::vector<float> qkv;
   KvType type = KvType::f16;
   Variant variant = {};
+  bool both_ways = false;
   std::vector<float> k, v;  // as halves lie in the cache, NaN where nothing was put; exactly representable in `type`
 
   int32_t rows() const { return static_cast<int32_t>(positions.size()); }
@@ -58,6 +60,12 @@ struct Problem {
     const int64_t block = tables[static_cast<size_t>(seq) * max_blocks + key / kBlock];
     return block * shape.block_values() + (static_cast<int64_t>(kv_head) * kBlock + key % kBlock) * shape.d_head;
   }
+  SeenKeys seen(int32_t row) const {
+    const int32_t position = positions[row], end = ends[sequence[row]];
+    const int32_t reached = variant.window == 0 ? end : std::min(end, position + variant.window);
+    return {variant.first_key(position), both_ways ? reached : position + 1};
+  }
+  std::string name() const { return shape.name() + variant.name() + (both_ways ? " both ways" : ""); }
 };
 
 // A head's values as the cache's type has them; its codes and scale if it has those.
@@ -150,6 +158,7 @@ Problem make_problem(const Shape& shape, const std::vector<Prompt>& prompts, uns
     for (int32_t i = 0; i < prompts[s].n_rows; ++i) p.positions.push_back(prompts[s].position + i);
     p.positions.push_back(-1);
     p.sequence.resize(p.positions.size(), static_cast<int32_t>(s));
+    p.ends.push_back(prompts[s].position + prompts[s].n_rows);
   }
   std::mt19937 random(seed);
   std::normal_distribution<float> normal;
@@ -169,7 +178,7 @@ std::vector<PromptTile> cut(const Problem& p, int32_t most) {
     }
     int32_t end = row + 1;
     while (end - row < most && p.positions[end] >= 0) ++end;
-    tiles.push_back({row, end - row});
+    tiles.push_back({row, end - row, p.ends[p.sequence[row]]});
     row = end;
   }
   std::stable_sort(tiles.begin(), tiles.end(), [&](const PromptTile& a, const PromptTile& b) {
@@ -185,7 +194,7 @@ void expected_row(const Problem& p, int32_t row, double* out) {
     const auto key = [&](int32_t t) { return &p.k[p.at(p.sequence[row], t, kv_head)]; };
     const auto value = [&](int32_t t) { return &p.v[p.at(p.sequence[row], t, kv_head)]; };
     const int64_t head = static_cast<int64_t>(h) * s.d_head;
-    attend(p.qkv.data() + row * s.row_floats() + head, s, p.positions[row] + 1, {p.variant, h}, key, value, out + head);
+    attend(p.qkv.data() + row * s.row_floats() + head, s, p.seen(row), {p.variant, h}, key, value, out + head);
   }
 }
 
@@ -240,6 +249,7 @@ class Attention {
     a.n_heads = p_.shape.n_heads;
     a.max_context = p_.max_blocks * kBlock;
     a.scale = p_.shape.scale();
+    a.both_ways = p_.both_ways;
     a.variant = p_.variant.on_device(sinks_);
     CUDA_OK(launch_prefill_attention(a, stream));
   }
@@ -310,7 +320,7 @@ std::string differing_rows(const Problem& p, const std::vector<float>& a, const 
 
 // Against the host, and that a row's bits do not depend on how the rows are cut into tiles.
 void check_prompts(const std::string& what, const Problem& p) {
-  const std::string name = what + " " + p.shape.name() + p.variant.name();
+  const std::string name = what + " " + p.name();
   Attention attention(p);
   const std::vector<float> got = attention.run(cut(p, kPromptTileRows));
   check_errors(name, p, compare(p.positions, p.shape.out_floats(), got, expected_rows(p)));
@@ -357,7 +367,7 @@ void check_shapes() {
 void forget_unseen(Problem& p) {
   std::vector<char> seen(p.k.size() / static_cast<size_t>(p.shape.d_head), 0);
   for (int32_t row = 0; row < p.rows(); ++row) {
-    for (int32_t key = p.variant.first_key(p.positions[row]); key <= p.positions[row]; ++key) {
+    for (int32_t key = p.seen(row).first; p.positions[row] >= 0 && key < p.seen(row).end; ++key) {
       for (int32_t h = 0; h < p.shape.n_kv; ++h) {
         seen[static_cast<size_t>(p.at(p.sequence[row], key, h) / p.shape.d_head)] = 1;
       }
@@ -412,6 +422,52 @@ void check_variants() {
   check_wrong_variants({8, 2, 64}, {.sinks = some_sinks(8)});
 }
 
+// Rows see what is behind them up to the end of their prompt, or of a window.
+void check_both_ways() {
+  int32_t turn = 0;
+  const auto check = [&](const Shape& shape, const Variant& variant, KvType type) {
+    Problem p = variant_problem(shape, variant, ++turn, type);
+    p.both_ways = true;
+    forget_unseen(p);
+    check_prompts(name_of(type), p);
+  };
+  for (const int32_t d : {16, 64, 80, 96, 128, 256}) {
+    for (const int32_t group : {1, 2, 7}) check({2 * group, 2, d}, {}, KvType::f16);
+  }
+  for (const Variant& variant : some_variants(8)) check({8, 2, 64}, variant, KvType::f16);
+  for (const Shape& shape : {Shape{4, 4, 128}, Shape{14, 2, 96}, Shape{4, 1, 256}})
+    check(shape, {.window = 77, .soft_cap = 10.0f, .sinks = some_sinks(shape.n_heads)}, KvType::f16);
+  for (const KvType type : {KvType::fp8_e4m3, KvType::int8}) {
+    for (const Variant& variant : {Variant{}, Variant{.window = 33}, Variant{.window = 300, .soft_cap = 10.0f, .sinks = some_sinks(4)}})
+      check({4, 2, 128}, variant, type);
+  }
+}
+
+// Causal attention, the end of a prompt elsewhere and other windows must differ.
+void check_wrong_both_ways() {
+  const Shape shape{8, 2, 64};
+  for (const Variant& variant : {Variant{}, Variant{.window = 16}, Variant{.window = 64}}) {
+    Problem p = variant_problem(shape, variant, 3, KvType::f16);
+    p.both_ways = true;
+    const std::vector<float> got = Attention(p).run(cut(p, kPromptTileRows));
+    const auto differs = [&](const Problem& wrong, const std::string& what) {
+      const Errors errors = compare(p.positions, shape.out_floats(), got, expected_rows(wrong));
+      report(errors.row > 5 * limits_of(p.type).row, "control both ways" + variant.name() + ": " + what, text("worst row %.2e", errors.row));
+    };
+    Problem wrong = p;
+    wrong.both_ways = false;
+    differs(wrong, "is not causal");
+    wrong = p;
+    for (int32_t& end : wrong.ends) end = std::max(end - 1, 1);
+    differs(wrong, "sees the last row");
+    for (const Variant& other : wrong_variants(variant)) {
+      wrong = p;
+      wrong.variant = other;
+      differs(wrong, "is not" + other.name());
+    }
+  }
+}
+
 // Codes times their scale are rounded to FP16 once more.
 void check_types() {
   unsigned seed = 61;
@@ -443,8 +499,9 @@ void check_faint_keys() {
 }
 
 // One damaged key must show in the rows that read it and in no other.
-void check_damaged_key() {
-  const Problem p = make_problem({8, 2, 128}, {{100, 0}, {130, 40}}, 41);
+void check_damaged_key(bool both_ways) {
+  Problem p = make_problem({8, 2, 128}, {{100, 0}, {130, 40}}, 41);
+  p.both_ways = both_ways;
   const int32_t sequence = 1, key = 101;
   Attention attention(p);
   const std::vector<PromptTile> tiles = cut(p, kPromptTileRows);
@@ -461,24 +518,29 @@ void check_damaged_key() {
     if (p.positions[row] < 0) continue;
     const int64_t n = p.shape.out_floats();
     const bool same = std::memcmp(whole.data() + row * n, damaged.data() + row * n, static_cast<size_t>(n) * 4) == 0;
-    wrong += same == (p.sequence[row] == sequence && p.positions[row] >= key);
+    wrong += same == (p.sequence[row] == sequence && key < p.seen(row).end);
   }
   report(wrong == 0, "a damaged key changes the rows that read it alone", std::to_string(wrong) + " rows are wrong");
 }
 
 // ---- speed
 
-void measure(const Shape& shape, int32_t n_rows, int32_t position, KvType type = KvType::f16) {
-  const Problem p = make_problem(shape, {{n_rows, position}}, 51, {}, type);
+void measure(const Shape& shape, int32_t n_rows, int32_t position, KvType type = KvType::f16, bool both_ways = false) {
+  Problem p = make_problem(shape, {{n_rows, position}}, 51, {}, type);
+  p.both_ways = both_ways;
   Attention attention(p);
   const std::vector<PromptTile> tiles = cut(p, kPromptTileRows);
   const Device<PromptTile> device_tiles(tiles);
   const auto n_tiles = static_cast<int32_t>(tiles.size());
   double keys = 0;
-  for (const int32_t at : p.positions) keys += at + 1;
+  for (int32_t row = 0; row < n_rows; ++row) keys += p.seen(row).end;
   const double flops = 4.0 * shape.d_head * shape.n_heads * keys;
   const double tiled =
       stream_us(20, [&](int, cudaStream_t stream) { attention.launch(device_tiles.get(), n_tiles, stream); });
+  if (both_ways) {
+    std::printf("%-9s %-4s %4d rows, both ways: %8.1f us, %6.1f TFLOP/s\n", shape.name().c_str(), name_of(type), n_rows, tiled, flops / tiled * 1e-6);
+    return;
+  }
   const double by_rows = stream_us(2, [&](int, cudaStream_t stream) { attention.launch_by_rows(stream); });
   std::printf("%-9s %-4s %4d rows from %4d: %8.1f us, %6.1f TFLOP/s; row by row %9.1f us, %6.1f TFLOP/s\n",
               shape.name().c_str(), name_of(type), n_rows, position, tiled, flops / tiled * 1e-6, by_rows,
@@ -494,7 +556,9 @@ int main() {
   check_variants();
   check_magnitudes();
   check_faint_keys();
-  check_damaged_key();
+  check_both_ways();
+  check_wrong_both_ways();
+  for (const bool both_ways : {false, true}) check_damaged_key(both_ways);
   for (const Shape& shape :
        {Shape{32, 8, 128}, Shape{12, 2, 128}, Shape{32, 8, 64}, Shape{32, 32, 128}, Shape{8, 4, 256}}) {
     for (const int32_t n_rows : {512, 2048}) measure(shape, n_rows, 0);
@@ -503,5 +567,6 @@ int main() {
   measure({32, 8, 128}, 8192, 0);
   measure({32, 8, 128}, 2048, 0, KvType::fp8_e4m3);
   measure({32, 8, 128}, 2048, 0, KvType::int8);
+  measure({32, 8, 128}, 2048, 0, KvType::f16, true);
   return finish();
 }

@@ -82,9 +82,10 @@ esac""")
                                 "memcheck.abi_calls": (1, 0, 1, "passed"),
                                 "memcheck.without_cublas": (0, 0, 0, "FAILED, status 139"),
                                 "memcheck.contexts": (0, 0, 0, "FAILED, over 8 s"),
+                                "memcheck.both_ways": (0, 0, 0, "FAILED, ran nothing"),
                                 "memcheck.batching": (0, 0, 0, "FAILED, ran nothing")})
-        self.assertIn("4 groups failed: memcheck.mixed_steps", done.stdout)
-        self.assertEqual(done.stdout.splitlines()[-1], "1 passed, 4 failed, 1 skipped")
+        self.assertIn("5 groups failed: memcheck.mixed_steps", done.stdout)
+        self.assertEqual(done.stdout.splitlines()[-1], "1 passed, 5 failed, 1 skipped")
 
     def test_racecheck_leaves_out_what_it_does_not_understand(self):
         self.run_script("mixed")

@@ -11,8 +11,8 @@ constexpr uint64_t kModel = 128, kFeedForward = 256, kHead = 64, kHeads = 4, kKv
 
 class FamilyBuilder {
  public:
-  FamilyBuilder(std::string_view arch, GgufType type, std::string_view altered)
-      : arch_(arch), type_(type), altered_(altered) {}
+  FamilyBuilder(std::string_view arch, GgufType type, std::string_view altered, bool both_ways)
+      : arch_(arch), type_(type), altered_(altered), both_ways_(both_ways) {}
 
   std::vector<std::byte> build() {
     image_.text("general.architecture", arch_);
@@ -40,10 +40,12 @@ class FamilyBuilder {
   void trait(std::string_view name, float value) { f32(name, is_altered(name) ? 1.5f * value : value); }
   void window(uint64_t length) {
     constexpr const char* kName = "attention.sliding_window";
+    if (both_ways_ && !is("gemma3")) length = 0;
     u32(kName, is_altered(kName) ? length + 7 : length);
   }
 
   void metadata_of_family() {
+    if (both_ways_) image_.boolean(key("attention.causal"), is_altered("attention.causal"));
     f32("rope.freq_base", is("gemma3") ? 1e6f : 1e4f);
     if (is("gemma2")) window(33), trait("attn_logit_softcapping", 2.0f), trait("final_logit_softcapping", 2.0f);
     if (is("gemma3")) window(40), u32("attention.sliding_window_pattern", 2), trait("rope.freq_base_swa", 1e4f);
@@ -103,6 +105,7 @@ class FamilyBuilder {
   const std::string arch_;
   const GgufType type_;
   const std::string_view altered_;
+  const bool both_ways_;
   std::mt19937 random_{20240229};
   GgufImage image_;
 };
@@ -119,8 +122,8 @@ const std::vector<FamilyTraits>& family_traits() {
   return all;
 }
 
-std::vector<std::byte> random_family(std::string_view arch, GgufType type, std::string_view altered) {
-  return FamilyBuilder(arch, type, altered).build();
+std::vector<std::byte> random_family(std::string_view arch, GgufType type, std::string_view altered, bool both_ways) {
+  return FamilyBuilder(arch, type, altered, both_ways).build();
 }
 
 }  // namespace inlay::test

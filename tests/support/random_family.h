@@ -19,7 +19,8 @@ const std::vector<FamilyTraits>& family_traits();
 
 inline constexpr int32_t kFamilyVocab = 512;
 
-// Four layers of width 128 with four heads of 64, two of keys. altered: the trait that is another, or none.
-std::vector<std::byte> random_family(std::string_view arch, GgufType type, std::string_view altered = "");
+// Four layers of width 128 with four heads of 64, two of keys. altered: the trait that is another, or none. both_ways: attention.causal is false,
+// which is a trait then, and families whose windows do not reach to both sides have none.
+std::vector<std::byte> random_family(std::string_view arch, GgufType type, std::string_view altered = "", bool both_ways = false);
 
 }  // namespace inlay::test

@@ -10,6 +10,8 @@ namespace {
 
 using nlohmann::json;
 
+const json kOwnCode = {{"AutoModel", "modeling.Model"}};
+
 Result<Model> open_with(const char* model_type, const json& keys) {
   const test::TemporaryFolder folder;
   json config = test::small_config(model_type);
@@ -32,9 +34,15 @@ TEST(HfCausality, TokensSeeLaterOnesWhereAKeySaysSo) {
       {"llama", {{"is_causal", false}}, false, {0, 0}},
       {"llama", {{"is_causal", true}}, true, {0, 0}},
       {"llama", {{"is_causal", nullptr}, {"use_bidirectional_attention", nullptr}}, true, {0, 0}},
-      {"llama", {{"use_bidirectional_attention", true}, {"is_causal", true}}, false, {0, 0}},
+      {"llama", {{"use_bidirectional_attention", true}, {"is_causal", true}, {"auto_map", kOwnCode}}, false, {0, 0}},
+      {"llama", {{"use_bidirectional_attention", true}, {"is_causal", false}}, false, {0, 0}},
+      {"llama", {{"use_bidirectional_attention", true}, {"is_causal", true}}, false, {}, "use_bidirectional_attention is true, which transformers does not read of llama models"},
+      {"llama", {{"use_bidirectional_attention", false}}, true, {0, 0}},
       {"qwen2", {{"is_causal", false}, {"sliding_window", 5}}, false, {0, 0}},  // which is not used
-      {"qwen3", {{"use_bidirectional_attention", true}}, false, {0, 0}},
+      {"qwen3", {{"use_bidirectional_attention", true}, {"auto_map", kOwnCode}}, false, {0, 0}},
+      {"qwen3", {{"use_bidirectional_attention", true}, {"auto_map", nullptr}}, false, {}, "transformers does not read of qwen3 models"},
+      {"qwen3", {{"auto_map", kOwnCode}}, true, {0, 0}},
+      {"gemma2", {{"use_bidirectional_attention", true}, {"layer_types", {"full_attention", "full_attention"}}}, false, {}, "transformers does not read of gemma2 models"},
       {"gemma3_text", {{"use_bidirectional_attention", false}, {"sliding_window", 12}}, true, {12, 12}},
       {"gemma3_text", {{"use_bidirectional_attention", true}, {"sliding_window", 12}}, false, {7, 7}},  // the token's own, six before, six behind
       {"gemma3_text", {{"use_bidirectional_attention", true}, {"sliding_window", 13}}, false, {7, 7}},
@@ -42,7 +50,7 @@ TEST(HfCausality, TokensSeeLaterOnesWhereAKeySaysSo) {
       {"gemma3_text", {{"is_causal", false}, {"sliding_window", 12}, {"layer_types", {"full_attention", "full_attention"}}}, false, {0, 0}},
       {"gemma3_text", {{"is_causal", false}, {"sliding_window", 12}}, false, {}, "is_causal lets tokens see later ones, and layers have a window of 12"},
       {"mistral", {{"is_causal", false}, {"sliding_window", 5}}, false, {}, "is_causal lets tokens see later ones, and layers have a window of 5"},
-      {"mistral", {{"use_bidirectional_attention", true}, {"sliding_window", 5}}, false, {}, "use_bidirectional_attention lets tokens see later ones"},
+      {"mistral", {{"use_bidirectional_attention", true}, {"sliding_window", 5}, {"auto_map", kOwnCode}}, false, {}, "use_bidirectional_attention lets tokens see later ones"},
       {"llama", {{"is_causal", "no"}}, false, {}, "is_causal is 'no', expected true or false"},
   };
   for (const Row& row : rows) {

@@ -28,7 +28,7 @@ struct Step {
       }
     }
     const auto most = static_cast<size_t>(max_prompt_tiles(static_cast<int32_t>(positions.size()), static_cast<int32_t>(slices.size())));
-    tiles.assign(most + 1, {-7, -7});
+    tiles.assign(most + 1, {-7, -7, -7});
     const int32_t n = cut_prompt_tiles({.positions = positions, .sequences = slices}, tiles.data());
     EXPECT_LE(n, static_cast<int32_t>(most));
     EXPECT_EQ(tiles[static_cast<size_t>(n)].first_row, -7) << "written past the end";
@@ -47,6 +47,8 @@ void check(const Step& step) {
     ASSERT_LE(tile.n_rows, kPromptTileRows);
     const auto first = static_cast<size_t>(tile.first_row), end = first + static_cast<size_t>(tile.n_rows);
     ASSERT_LE(end, step.positions.size());
+    const SequenceSlice& slice = step.slices[static_cast<size_t>(step.sequence[first] - 1)];
+    EXPECT_EQ(tile.end, slice.first_position + slice.n_tokens);
     for (size_t row = first; row < end; ++row) {
       ++seen[row];
       EXPECT_EQ(step.sequence[row], step.sequence[first]);
@@ -77,6 +79,7 @@ TEST(PromptTiles, ASliceIsCutAfterEveryFullTileAndTheLastComesFirst) {
   EXPECT_EQ(step.tiles[1].first_row, 64);
   EXPECT_EQ(step.tiles[2].first_row, 0);
   EXPECT_EQ(step.tiles[2].n_rows, 64);
+  for (const PromptTile& tile : step.tiles) EXPECT_EQ(tile.end, 160);
 }
 
 TEST(PromptTiles, TilesOfAllSequencesAreOrderedByTheKeysTheyRead) {

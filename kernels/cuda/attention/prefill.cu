@@ -4,8 +4,10 @@
 
 namespace inlay::cuda {
 
-template cudaError_t launch_prefill_tiles<false>(const PrefillAttentionArgs&, const DeviceTraits&, LaunchTarget);
-extern template cudaError_t launch_prefill_tiles<true>(const PrefillAttentionArgs&, const DeviceTraits&, LaunchTarget);
+using PrefillLaunch = cudaError_t(const PrefillAttentionArgs&, const DeviceTraits&, LaunchTarget);
+template PrefillLaunch launch_prefill_tiles<PrefillKind::plain>;
+extern template PrefillLaunch launch_prefill_tiles<PrefillKind::variant>;
+extern template PrefillLaunch launch_prefill_tiles<PrefillKind::both_ways>;
 
 namespace {
 
@@ -24,8 +26,16 @@ cudaError_t launch_prefill_attention(const PrefillAttentionArgs& args, LaunchTar
   if (args.n_tiles == 0) return cudaSuccess;
   DeviceTraits device;
   if (const cudaError_t e = current_device(device); e != cudaSuccess) return e;
-  return args.variant.is_plain() ? launch_prefill_tiles<false>(args, device, target)
-                                 : launch_prefill_tiles<true>(args, device, target);
+  if (args.both_ways) return launch_prefill_tiles<PrefillKind::both_ways>(args, device, target);
+  return args.variant.is_plain() ? launch_prefill_tiles<PrefillKind::plain>(args, device, target)
+                                 : launch_prefill_tiles<PrefillKind::variant>(args, device, target);
+}
+
+bool attends_both_ways(int device) {
+  int code = 0, shared_bytes = 0;
+  if (code_version(device, code) != cudaSuccess || code < 80) return false;
+  const cudaError_t e = cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  return e == cudaSuccess && shared_bytes >= PrefillShared<256, 1>::kBytes;  // the largest
 }
 
 }  // namespace inlay::cuda

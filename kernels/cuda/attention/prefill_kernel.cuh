@@ -1,4 +1,4 @@
-// Causal attention of the rows of prompts over the paged cache, with matrix instructions (flash attention).
+// Attention of the rows of prompts over the paged cache, with matrix instructions (flash attention).
 //
 //   out[r][h] = sum_t softmax_t(scale * q[r][h] . k[t]) v[t]   for t = 0 .. position of r
 //   k, v: head h / (n_heads / n_kv_heads)
@@ -10,8 +10,11 @@
 // next keys while values are used. No score leaves the registers. Tiles are started in the order of args.tiles; the
 // longest first balances the causal triangle.
 //
-// With kVariant, kernels of their own: tiles begin where the first row of the CTA sees its first key, and nothing
-// before that is read; scores are capped; a sink of each head joins the sum at the end (AttentionVariant).
+// Kernels of their own for each PrefillKind, so that none pays for what its models do not have:
+//   variant    tiles begin where the first row of the CTA sees its first key, and nothing before that is read; scores
+//              are capped; a sink of each head joins the sum at the end (AttentionVariant)
+//   both_ways  likewise, and rows see keys up to the end of their sequence's part of the step (PromptTile::end), or as
+//              far behind them as a window reaches before them
 //
 // A row's bits depend neither on which rows share its tile nor on its place in it: its key tiles and the sums within
 // them are always the same, and keys that it does not see add exact zeros.
@@ -33,6 +36,8 @@
 #include "kernels/cuda/attention/variant.cuh"
 
 namespace inlay::cuda {
+
+enum class PrefillKind : uint8_t { plain, variant, both_ways };
 
 struct PrefillParams {
   PrefillAttentionArgs args;
@@ -78,6 +83,13 @@ __device__ __forceinline__ void store_rows(const PrefillParams& p, const Prefill
              at.rows.n_rows - warp_row(), at.n_heads, p.args.cache.d_head);
 }
 
+// Behind the last key that a row at `position` sees. end: of its sequence's rows in the step.
+template <PrefillKind kKind>
+__device__ __forceinline__ int32_t end_key(const ScoreParams& s, int32_t position, int32_t end) {
+  if constexpr (kKind == PrefillKind::both_ways) return min(position + s.window, end);
+  return position + 1;
+}
+
 // A tile's scores, as add_scores left them, become what weigh takes. warp_position: of the warp's first row.
 template <int kDim, int kHeads>
 __device__ __forceinline__ void shape_scores(const PrefillParams& p, const char* queries, int32_t warp_position,
@@ -89,11 +101,12 @@ __device__ __forceinline__ void shape_scores(const PrefillParams& p, const char*
 
 #endif
 
-template <int kDim, int kHeads, bool kVariant>
+template <int kDim, int kHeads, PrefillKind kKind>
 __global__ __launch_bounds__(kPrefillThreads, kPrefillCtas<kDim, kHeads>) void prefill_attention_kernel(
     const __grid_constant__ PrefillParams p) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
   using Shared = PrefillShared<kDim, kHeads>;
+  constexpr bool kVariant = kKind != PrefillKind::plain;
   extern __shared__ uint4 prefill_shared[];
   char* const shared = reinterpret_cast<char*>(prefill_shared);
   let_next_kernel_start();
@@ -102,7 +115,7 @@ __global__ __launch_bounds__(kPrefillThreads, kPrefillCtas<kDim, kHeads>) void p
   const CacheView& cache = p.args.cache;
   const PrefillPlace at = prefill_place<kHeads>(p);
   const int32_t first_position = cache.positions[at.rows.first_row];
-  const int32_t n_keys = first_position + at.rows.n_rows;
+  const int32_t n_keys = end_key<kKind>(p.score, first_position + at.rows.n_rows - 1, at.rows.end);
   const int32_t first_seen = kVariant ? max(first_seen_key(p.score, first_position), 0) : 0;
   const KvSource source{cache.row_sequence[at.rows.first_row], at.kv_head, n_keys, first_seen};
   const int32_t begin = first_seen / kPrefillKeys * kPrefillKeys;
@@ -115,12 +128,13 @@ __global__ __launch_bounds__(kPrefillThreads, kPrefillCtas<kDim, kHeads>) void p
   PrefillWarp<kDim, kHeads> warp;
   warp.clear();
   const int32_t lane = static_cast<int32_t>(threadIdx.x % 32);
-  // A warp without rows only copies: no tile of keys is before the end of its positions.
-  const int32_t warp_position = warp_row() < at.rows.n_rows ? first_position + warp_row() : -16;
+  // A warp without rows only copies: no tile of keys is before the end of what it sees.
+  const bool has_rows = warp_row() < at.rows.n_rows;
+  const int32_t warp_position = has_rows ? first_position + warp_row() : -16, end = has_rows ? at.rows.end : 0;
   const auto base = static_cast<uint32_t>(__cvta_generic_to_shared(shared));
   const auto sees = [&](int32_t first_key) {
     if (kVariant && first_key + kPrefillKeys <= first_seen_key(p.score, warp_position)) return false;
-    return first_key < warp_position + 16;
+    return first_key < end_key<kKind>(p.score, warp_position + 15, end);
   };
   for (int32_t first_key = begin; first_key < n_keys; first_key += kPrefillKeys) {
     wait_for_copies<0>();
@@ -131,7 +145,9 @@ __global__ __launch_bounds__(kPrefillThreads, kPrefillCtas<kDim, kHeads>) void p
       warp.add_scores(base + warp_row() * kTilePitch<kDim> + query_offset<kDim>(lane),
                       base + Shared::kKeys + key_offset<kDim>(lane));
       if constexpr (kVariant) shape_scores(p, queries, warp_position, first_key, warp);
-      if (first_key + kPrefillKeys - 1 > warp_position) warp.mask_scores(warp_position + lane / 4 - first_key);
+      const int32_t last_seen = warp_position + (kKind == PrefillKind::both_ways ? p.score.window - 1 : 0);
+      if (first_key + kPrefillKeys - 1 > last_seen) warp.mask_scores(last_seen + lane / 4 - first_key);
+      if (kKind == PrefillKind::both_ways && first_key + kPrefillKeys > end) warp.mask_end(end - first_key);
       warp.template weigh<kVariant>(queries, kVariant && p.score.soft_cap != 0.0f);
     }
     blocks = tile_blocks(cache, source, first_key + kPrefillKeys);
@@ -154,8 +170,9 @@ __global__ __launch_bounds__(kPrefillThreads, kPrefillCtas<kDim, kHeads>) void p
 #endif
 }
 
-// Row by row, for devices without these matrix instructions or without the shared memory.
+// Row by row, for devices without these matrix instructions or without the shared memory. Single rows see no later keys.
 inline cudaError_t launch_prefill_rows(const PrefillAttentionArgs& a, LaunchTarget target) {
+  if (a.both_ways) return cudaErrorNotSupported;  // attends_both_ways says so before
   return launch_attention({.qkv = a.qkv,
                            .out = a.out,
                            .cache = a.cache,
@@ -168,30 +185,29 @@ inline cudaError_t launch_prefill_rows(const PrefillAttentionArgs& a, LaunchTarg
                           target);
 }
 
-template <int kDim, int kHeads, bool kVariant>
+template <int kDim, int kHeads, PrefillKind kKind>
 cudaError_t launch_prefill_kernel(const PrefillAttentionArgs& args, const DeviceTraits& device, LaunchTarget target) {
   constexpr int kBytes = PrefillShared<kDim, kHeads>::kBytes;
   if (device.block_shared_bytes < kBytes) return launch_prefill_rows(args, target);
   const int32_t group = args.n_heads / args.cache.n_kv_heads, passes = (group + kHeads - 1) / kHeads;
   const dim3 grid(static_cast<unsigned>(args.cache.n_kv_heads * passes), static_cast<unsigned>(args.n_tiles));
   const PrefillParams params{args, group, passes, score_params(args.variant, args.scale)};
-  return launch_early(prefill_attention_kernel<kDim, kHeads, kVariant>, grid, kPrefillThreads, target, params, kBytes);
+  return launch_early(prefill_attention_kernel<kDim, kHeads, kKind>, grid, kPrefillThreads, target, params, kBytes);
 }
 
-template <int kDim, bool kVariant>
+template <int kDim, PrefillKind kKind>
 cudaError_t launch_prefill_heads(const PrefillAttentionArgs& args, const DeviceTraits& device, LaunchTarget target) {
-  if (args.n_heads == args.cache.n_kv_heads) return launch_prefill_kernel<kDim, 1, kVariant>(args, device, target);
-  return launch_prefill_kernel<kDim, 2, kVariant>(args, device, target);
+  if (args.n_heads == args.cache.n_kv_heads) return launch_prefill_kernel<kDim, 1, kKind>(args, device, target);
+  return launch_prefill_kernel<kDim, 2, kKind>(args, device, target);
 }
 
-template <bool kVariant>
+template <PrefillKind kKind>
 cudaError_t launch_prefill_tiles(const PrefillAttentionArgs& args, const DeviceTraits& device, LaunchTarget target) {
   if (device.code < 80) return launch_prefill_rows(args, target);
-  if (args.cache.d_head <= 64) return launch_prefill_heads<64, kVariant>(args, device, target);
-  if (args.cache.d_head <= 96) return launch_prefill_heads<96, kVariant>(args, device, target);
-  if (args.cache.d_head <= 128) return launch_prefill_heads<128, kVariant>(args, device, target);
-  return launch_prefill_kernel<256, 1, kVariant>(args, device,
-                                                 target);  // two heads would need twice the registers there are
+  if (args.cache.d_head <= 64) return launch_prefill_heads<64, kKind>(args, device, target);
+  if (args.cache.d_head <= 96) return launch_prefill_heads<96, kKind>(args, device, target);
+  if (args.cache.d_head <= 128) return launch_prefill_heads<128, kKind>(args, device, target);
+  return launch_prefill_kernel<256, 1, kKind>(args, device, target);  // two heads would need twice the registers there are
 }
 
 }  // namespace inlay::cuda

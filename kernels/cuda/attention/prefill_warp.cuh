@@ -101,6 +101,20 @@ struct PrefillWarp {
     }
   }
 
+  // Likewise keys from `end` on and every row.
+  __device__ __forceinline__ void mask_end(int32_t end) {
+    const int32_t column = static_cast<int32_t>(threadIdx.x) % 4 * 2;
+#pragma unroll
+    for (int n = 0; n < kPrefillKeys / 8; ++n) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (8 * n + column + i % 2 < end) continue;
+#pragma unroll
+        for (int h = 0; h < kHeads; ++h) score[h][n][i] = -CUDART_INF_F;
+      }
+    }
+  }
+
   // Likewise keys before `first_key` and row g, keys before first_key + 8 and row g + 8.
   __device__ __forceinline__ void mask_unseen(int32_t first_key) {
     const int32_t column = static_cast<int32_t>(threadIdx.x) % 4 * 2;

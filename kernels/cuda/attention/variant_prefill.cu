@@ -3,6 +3,6 @@
 
 namespace inlay::cuda {
 
-template cudaError_t launch_prefill_tiles<true>(const PrefillAttentionArgs&, const DeviceTraits&, LaunchTarget);
+template cudaError_t launch_prefill_tiles<PrefillKind::variant>(const PrefillAttentionArgs&, const DeviceTraits&, LaunchTarget);
 
 }  // namespace inlay::cuda

@@ -10,8 +10,6 @@
 namespace inlay {
 namespace {
 
-constexpr Feature kLacking[] = {Feature::both_ways};  // its attention kernels end at the query
-
 // CUDA counts its versions as 1000 major + 10 minor.
 std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
@@ -116,10 +114,20 @@ Status check_cuda_types(const Plan& plan) {
   return {};
 }
 
-Status check_cuda_features(const ModelSpec& spec) { return check_features(spec, "CUDA backend", kLacking); }
+// Only the kernels of tiles see later keys, which code for older devices does not have.
+Status check_cuda_features(const ModelSpec& spec, int32_t device_index) {
+  constexpr Feature kOfTiles[] = {Feature::both_ways};
+  if (!needs(spec, Feature::both_ways)) return {};
+  const CaptureScope relaxed;
+  INLAY_ASSIGN(const PrimaryContext context, PrimaryContext::of(device_index));
+  const ContextScope scope(context);
+  INLAY_TRY(scope.status());
+  if (cuda::attends_both_ways(device_index)) return {};
+  return check_features(spec, "CUDA backend's code for compute capability below 8.0", kOfTiles);
+}
 
 Result<MemoryNeeds> cuda_memory_needs(const Plan& plan, const BackendConfig& config, int32_t device_index) {
-  INLAY_TRY(check_cuda_features(plan.spec));
+  INLAY_TRY(check_cuda_features(plan.spec, device_index));
   INLAY_TRY(check_cuda_types(plan));
   const CaptureScope relaxed;
   return CudaExecutor::needs(plan, config, device_index);
@@ -127,7 +135,7 @@ Result<MemoryNeeds> cuda_memory_needs(const Plan& plan, const BackendConfig& con
 
 Result<std::unique_ptr<Backend>> make_cuda_backend(Plan plan, WeightReader& reader, const BackendConfig& config,
                                                    int32_t device_index, const LoadProgress& progress) {
-  INLAY_TRY(check_cuda_features(plan.spec));
+  INLAY_TRY(check_cuda_features(plan.spec, device_index));
   INLAY_TRY(check_cuda_types(plan));
   const CaptureScope relaxed;
   auto executor = std::make_unique<CudaExecutor>(std::move(plan), config, device_index);

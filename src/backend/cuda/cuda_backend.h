@@ -28,8 +28,8 @@ BackendCounters cuda_counters();
 std::optional<Thread> open_cublas_ahead(bool allow_cublas);
 // UNSUPPORTED if a weight is of a type that the kernels do not take; names the type and the tensor.
 Status check_cuda_types(const Plan& plan);
-// UNSUPPORTED if the model needs what the kernels lack; names it.
-Status check_cuda_features(const ModelSpec& spec);
+// UNSUPPORTED if the model needs what the kernels for the device lack; names it.
+Status check_cuda_features(const ModelSpec& spec, int32_t device_index);
 
 Result<std::unique_ptr<Backend>> make_cuda_backend(Plan plan, WeightReader& reader, const BackendConfig& config,
                                                    int32_t device_index, const LoadProgress& progress);

@@ -279,7 +279,7 @@ cuda::AttentionVariant CudaExecutor::variant(const Op& attention) const {
           .sinks = weights_.vector(attention.weights[slot::sinks])};
 }
 
-// Rows of prompts by tiles; single tokens, and the padding of a step that has nothing else, one by one.
+// Rows of prompts by tiles; single tokens, and the padding of a step that has nothing else, one by one. A text of one token has no later ones.
 Status CudaExecutor::attention(const Op& op) {
   if (decodes_) return decode_attention(op);
   if (step_->n_prompt_tiles() == 0) return attention_of_rows(op, {0, m_});
@@ -293,6 +293,7 @@ Status CudaExecutor::attention(const Op& op) {
                                                  .n_heads = plan_.spec.n_heads,
                                                  .max_context = config_.n_context,
                                                  .scale = plan_.spec.attention_scale,
+                                                 .both_ways = !plan_.spec.causal,
                                                  .variant = variant(op)},
                                                 target()),
                  "attention of prompts");
