@@ -1,0 +1,72 @@
+# The C# binding on .NET Core 3.1, the oldest .NET that runs it here. The library is built from what netstandard2.0 gets, the one that NuGet
+# gives to .NET before 8: for netstandard2.1, whose references come with the SDK, but without the symbol by which sources see that.
+# The SDK is that on PATH, or else the one that `examples/setup.sh --tests` keeps in the cache. Without one there are none of these tests.
+set(netcore_dotnet "")
+if(INLAY_DOTNET AND version MATCHES "^3\\.1\\.")
+  set(netcore_dotnet ${INLAY_DOTNET})
+else()
+  set(netcore_cache $ENV{XDG_CACHE_HOME})
+  if(NOT netcore_cache)
+    set(netcore_cache $ENV{HOME}/.cache)
+  endif()
+  find_program(INLAY_NETCORE dotnet PATHS ${netcore_cache}/inlay/dotnet-3.1 NO_DEFAULT_PATH)
+  if(INLAY_NETCORE)
+    set(netcore_dotnet ${INLAY_NETCORE})
+  endif()
+endif()
+if(NOT netcore_dotnet)
+  return()
+endif()
+
+set(netcore_out ${INLAY_BINDINGS_BUILD}/netcore)
+file(MAKE_DIRECTORY ${netcore_out}/openssl ${netcore_out}/spans)
+# Old SDKs know no --artifacts-path. Each program has a folder of its own for its project and for the binding's.
+set(netcore_folders "\$(MSBuildProjectName)\$(Program)\$(Example)\$(InlayTargets)")
+file(WRITE ${netcore_out}/folders.props "<Project>
+  <PropertyGroup>
+    <BaseIntermediateOutputPath>${netcore_out}/made/${netcore_folders}/</BaseIntermediateOutputPath>
+  </PropertyGroup>
+</Project>
+")
+# Nothing asks for ICU, and nothing but what is here for packages.
+set(netcore_environment "export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1 DOTNET_SKIP_FIRST_TIME_EXPERIENCE=1 DOTNET_CLI_UI_LANGUAGE=en
+export DOTNET_GENERATE_ASPNET_CERTIFICATE=false DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1")
+find_library(INLAY_OPENSSL3 libssl.so.3)
+mark_as_advanced(INLAY_OPENSSL3)
+if(INLAY_OPENSSL3)
+  string(APPEND netcore_environment "
+${CMAKE_C_COMPILER} -shared -fPIC -o ${netcore_out}/openssl/libssl.so.10 tests/bindings/csharp/openssl.c -Wl,--no-as-needed ${INLAY_OPENSSL3}
+export LD_LIBRARY_PATH=${netcore_out}/openssl")
+endif()
+set(netcore_options "-p:TreatWarningsAsErrors=true -p:InvariantGlobalization=true -p:DirectoryBuildPropsPath=${netcore_out}/folders.props -v quiet -nodeReuse:false")
+set(netcore_build "set -e
+${netcore_environment}
+build() {
+  ${netcore_dotnet} build $1 ${netcore_options} -p:$3=$2 -p:InlayTargets=netstandard2.1 -p:DisableImplicitFrameworkDefines=true -o ${netcore_out}
+}
+")
+foreach(program LayoutProbe Tokens CallCost Tests)
+  string(APPEND netcore_build "build tests/bindings/csharp/Program.csproj ${program} Program\n")
+endforeach()
+foreach(example complete eight requests cancel game_loop embeddings)
+  string(APPEND netcore_build "build bindings/csharp/examples/Examples.csproj ${example} Example\n")
+endforeach()
+file(WRITE ${netcore_out}/build.sh "${netcore_build}")
+binding_test(netcore_build sh ${netcore_out}/build.sh)
+set_tests_properties(bindings.netcore_build PROPERTIES FIXTURES_SETUP netcore_programs)
+
+binding_programs(netcore FIXTURE netcore_programs TOKENS ${netcore_dotnet} ${netcore_out}/Tokens.dll CALL_COST ${netcore_dotnet} ${netcore_out}/CallCost.dll)
+csharp_tests(netcore ${netcore_out} ${netcore_dotnet} .dll)
+
+# With a garbage collector that comes often, and with one that runs beside many threads.
+csharp_test(netcore gc_server ${CMAKE_COMMAND} -E env COMPlus_gcServer=1 ${netcore_dotnet} ${netcore_out}/Tests.dll)
+csharp_test(netcore gc_conserve ${CMAKE_COMMAND} -E env COMPlus_GCgen0size=10000 COMPlus_gcConcurrent=0 ${netcore_dotnet} ${netcore_out}/Tests.dll)
+
+# Built for .NET Core itself: what takes and fills spans.
+file(WRITE ${netcore_out}/spans.sh "set -e
+${netcore_environment}
+${netcore_dotnet} build tests/bindings/csharp/Program.csproj ${netcore_options} -p:Program=Tests -p:InlayTargets=netcoreapp3.1 -o ${netcore_out}/spans
+exec ${netcore_dotnet} ${netcore_out}/spans/Tests.dll SpanTests
+")
+csharp_test(netcore spans sh ${netcore_out}/spans.sh)
+set_tests_properties(bindings.netcore_spans PROPERTIES WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
