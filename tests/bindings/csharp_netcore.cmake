@@ -19,7 +19,7 @@ if(NOT netcore_dotnet)
 endif()
 
 set(netcore_out ${INLAY_BINDINGS_BUILD}/netcore)
-file(MAKE_DIRECTORY ${netcore_out}/openssl ${netcore_out}/spans)
+file(MAKE_DIRECTORY ${netcore_out}/openssl)
 # Old SDKs know no --artifacts-path. Each program has a folder of its own for its project and for the binding's.
 set(netcore_folders "\$(MSBuildProjectName)\$(Program)\$(Example)\$(InlayTargets)")
 file(WRITE ${netcore_out}/folders.props "<Project>
@@ -28,20 +28,22 @@ file(WRITE ${netcore_out}/folders.props "<Project>
   </PropertyGroup>
 </Project>
 ")
-# Nothing asks for ICU, and nothing but what is here for packages.
+# No ICU, no certificate, and nothing outside of the build folder.
 set(netcore_environment "export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1 DOTNET_SKIP_FIRST_TIME_EXPERIENCE=1 DOTNET_CLI_UI_LANGUAGE=en
-export DOTNET_GENERATE_ASPNET_CERTIFICATE=false DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1")
+export DOTNET_GENERATE_ASPNET_CERTIFICATE=false DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1
+export DOTNET_CLI_HOME=${netcore_out}/home LD_LIBRARY_PATH=${netcore_out}/openssl")
+set(netcore_openssl "")
 find_library(INLAY_OPENSSL3 libssl.so.3)
 mark_as_advanced(INLAY_OPENSSL3)
 if(INLAY_OPENSSL3)
-  string(APPEND netcore_environment "
-${CMAKE_C_COMPILER} -shared -fPIC -o ${netcore_out}/openssl/libssl.so.10 tests/bindings/csharp/openssl.c -Wl,--no-as-needed ${INLAY_OPENSSL3}
-export LD_LIBRARY_PATH=${netcore_out}/openssl")
+  set(netcore_openssl
+      "${CMAKE_C_COMPILER} -shared -fPIC -o ${netcore_out}/openssl/libssl.so.10 tests/bindings/csharp/openssl.c -Wl,--no-as-needed ${INLAY_OPENSSL3}\n")
 endif()
-set(netcore_options "-p:TreatWarningsAsErrors=true -p:InvariantGlobalization=true -p:DirectoryBuildPropsPath=${netcore_out}/folders.props -v quiet -nodeReuse:false")
+set(netcore_options "-p:TreatWarningsAsErrors=true -p:InvariantGlobalization=true -p:DirectoryBuildPropsPath=${netcore_out}/folders.props")
+string(APPEND netcore_options " -p:UseSharedCompilation=false -nodeReuse:false -v quiet") # no process stays behind
 set(netcore_build "set -e
 ${netcore_environment}
-build() {
+${netcore_openssl}build() {
   ${netcore_dotnet} build $1 ${netcore_options} -p:$3=$2 -p:InlayTargets=netstandard2.1 -p:DisableImplicitFrameworkDefines=true -o ${netcore_out}
 }
 ")
@@ -69,4 +71,14 @@ ${netcore_dotnet} build tests/bindings/csharp/Program.csproj ${netcore_options} 
 exec ${netcore_dotnet} ${netcore_out}/spans/Tests.dll SpanTests
 ")
 csharp_test(netcore spans sh ${netcore_out}/spans.sh)
-set_tests_properties(bindings.netcore_spans PROPERTIES WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+
+# The package for Microsoft.Extensions.AI, against declarations of the tests' own in place of others' packages.
+set(netcore_abstractions ${CMAKE_CURRENT_SOURCE_DIR}/extensions/abstractions/Abstractions.csproj)
+file(WRITE ${netcore_out}/extensions.sh "set -e
+${netcore_environment}
+${netcore_dotnet} build tests/bindings/extensions/Extensions.csproj ${netcore_options} -p:InlayTargets=netcoreapp3.1 -p:InlayAbstractions=${netcore_abstractions} \
+  -o ${netcore_out}/extensions
+exec ${netcore_dotnet} ${netcore_out}/extensions/ExtensionTests.dll
+")
+csharp_test(netcore extensions sh ${netcore_out}/extensions.sh)
+set_tests_properties(bindings.netcore_spans bindings.netcore_extensions PROPERTIES WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
