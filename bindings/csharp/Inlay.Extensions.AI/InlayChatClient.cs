@@ -60,7 +60,7 @@ namespace Inlay.Extensions.AI
         /// <exception cref="InlayException">Status ContextFull: the messages do not fit. Format, Unsupported: there is no chat template, or a
         /// schema has what is not supported, which the message names.</exception>
         /// <exception cref="InvalidOperationException">Too many requests are under way already.</exception>
-        /// <exception cref="OperationCanceledException">The token was cancelled, or the client was disposed.</exception>
+        /// <exception cref="OperationCanceledException">The token was cancelled, or the client or the engine was disposed.</exception>
         public async Task<ChatResponse> GetResponseAsync(IEnumerable<ChatMessage> messages, ChatOptions? options = null,
                                                          CancellationToken cancellationToken = default)
         {
@@ -115,7 +115,7 @@ namespace Inlay.Extensions.AI
         /// <exception cref="InlayException">Status ContextFull: the messages do not fit. Format, Unsupported: there is no chat template, or a
         /// schema has what is not supported, which the message names.</exception>
         /// <exception cref="InvalidOperationException">Too many requests are under way already.</exception>
-        /// <exception cref="OperationCanceledException">The token was cancelled, or the client was disposed.</exception>
+        /// <exception cref="OperationCanceledException">The token was cancelled, or the client or the engine was disposed.</exception>
         public IAsyncEnumerable<ChatResponseUpdate> GetStreamingResponseAsync(IEnumerable<ChatMessage> messages, ChatOptions? options = null,
                                                                               CancellationToken cancellationToken = default)
         {
@@ -160,6 +160,10 @@ namespace Inlay.Extensions.AI
             catch (InlayException full) when (full.Status == Status.QueueFull)
             {
                 throw new InvalidOperationException("too many requests are under way: InlayChatClientOptions.MaxWaiting", full);
+            }
+            catch (InlayException over) when (over.Status == Status.InvalidState && _engine.Handle.IsClosed)
+            {
+                throw ending.Thrown(new ObjectDisposedException(nameof(Engine)));
             }
             catch (Exception problem)
             {

@@ -39,6 +39,12 @@ static class Chat
         return Inlay.Engine.Load(Given.Model, options);
     }
 
+    /// <summary>From now on long answers take many seconds.</summary>
+    internal static void SlowDown(Engine engine)
+    {
+        engine.SetThread(new ThreadOptions { Busy = TimeSpan.FromMilliseconds(0.1), Period = TimeSpan.FromMilliseconds(100) });
+    }
+
     internal static InlayChatClient Client(Engine engine)
     {
         return new InlayChatClient(engine, new InlayChatClientOptions { ChatTemplate = Template });

@@ -44,7 +44,7 @@ static class ChatTests
         engine.SetThread(new ThreadOptions { Busy = TimeSpan.FromMilliseconds(0.1), Period = TimeSpan.FromMilliseconds(20) });
         using var client = new InlayChatClient(engine, new InlayChatClientOptions { ChatTemplate = Chat.Template, HostComputes = true });
         List<ChatResponseUpdate> updates = Chat.Result(Chat.Updates(client, new[] { Chat.User(Story) }, Chat.Most(16)));
-        Expect.True(updates.Count > 8, "one by one: " + updates.Count);
+        Expect.True(updates.Count > 3, "one by one: " + updates.Count);
         RequestPiece[] pieces = updates.Select(update => update.RawRepresentation).OfType<RequestPiece>().ToArray();
         Expect.Equal(updates.Count - 1, pieces.Length, "pieces");
         Expect.True(pieces.SelectMany(piece => piece.Tokens).All(token => token.Logprob <= 0), "probabilities");
