@@ -23,11 +23,11 @@ namespace Inlay.Extensions.AI
 
             internal readonly CancellationToken Token, Client;
 
-            /// <summary>An exception as the caller is to have it: what the client ended was cancelled, as by the caller.</summary>
+            /// <summary>An exception as the caller is to have it: what the client's end has ended was cancelled.</summary>
             internal Exception Thrown(Exception problem)
             {
-                if (Token.IsCancellationRequested && problem is OperationCanceledException) return new OperationCanceledException(problem.Message, problem, Token);
-                if (Client.IsCancellationRequested) return new OperationCanceledException("the chat client was disposed", problem);
+                bool isCallers = problem is OperationCanceledException && Token.IsCancellationRequested;
+                if (!isCallers && Client.IsCancellationRequested) return new OperationCanceledException("the chat client was disposed", problem);
                 return problem;
             }
         }

@@ -347,6 +347,11 @@ static class ConversationTests
             Thread.Sleep(1);
         }
         Expect.Equal(Chat.Direct(engine, new[] { Chat.User("a") }, 8), Chat.Result(task).Text, "text");
+        task = client.GetResponseAsync(new[] { Chat.User("a") }, Chat.Most(8));
+        Chat.Soon(() => engine.Run(TimeSpan.Zero).Requests > 0, "it is there");
+        client.Dispose();
+        Expect.Throws<OperationCanceledException>(() => Chat.Result(task), "the client was disposed");
+        Expect.Equal(0, engine.Run().Requests, "requests that are left");
     }
 
     public static void ClientsOfOneEngineShareItsThread()

@@ -188,6 +188,11 @@ static class FormatTests
         ChatResponse streamed = Chat.Result(Chat.Updates(client, Asked("A tale?"), Chat.Most(20))).ToChatResponse();
         Expect.Equal(thought.Text, ((TextReasoningContent)streamed.Messages[0].Contents.Single()).Text, "streamed");
 
+        ChatOptions stopped = Chat.Most(20);
+        stopped.StopSequences = new[] { thought.Text.Substring(8, 2) };
+        ChatResponse whole = Chat.Result(client.GetResponseAsync(Asked("A tale?"), stopped));
+        Expect.Equal(thought.Text, ((TextReasoningContent)whole.Messages[0].Contents.Single()).Text, "stop sequences are of the answer");
+
         var messages = new List<ChatMessage>(Asked()) { new ChatMessage(ChatRole.Assistant, new AIContent[] { new TextReasoningContent("Hm."), new TextContent("No.") }), Chat.User("Why?") };
         string json = "[{\"role\": \"user\", \"content\": \"Give the fox a coin.\"}, {\"role\": \"assistant\", \"content\": \"No.\", \"reasoning_content\": \"Hm.\"}, "
             + "{\"role\": \"user\", \"content\": \"Why?\"}]";
@@ -217,9 +222,20 @@ static class FormatTests
             Expect.Equal(want, updates.ToChatResponse().Text, "streamed");
             Expect.Equal((ChatFinishReason?)ChatFinishReason.Stop, updates.Last().FinishReason, "streamed reason");
         }
+        int[] drawn = ((Completion)whole.RawRepresentation).Tokens.ToArray();
+        var token = new ChatOptions { MaxOutputTokens = 60, RawRepresentationFactory = _ => new GenerateOptions { StopTokens = new[] { drawn[12] } } };
+        ChatResponse ended = Chat.Result(client.GetResponseAsync(Asked("A tale?"), token));
+        int at = Array.IndexOf(drawn, drawn[12]);
+        Expect.Equal((long?)(at + 1), ended.Usage.OutputTokenCount, "tokens up to a stop token");
+        Expect.Equal(engine.Detokenize(drawn.Take(at).ToArray()).Trim(), ended.Text.Trim(), "text before it");
         ChatOptions none = Chat.Most(60);
         none.StopSequences = new[] { text.Substring(text.Length - 3) + "!?" };
         Expect.Equal(text, Chat.Result(client.GetResponseAsync(Asked("A tale?"), none)).Text, "what might have begun one");
+        Chat.SlowDown(engine);
+        none = Chat.Most(400);
+        none.StopSequences = new[] { text.Substring(10, 3) };
+        Expect.True(Chat.Result(client.GetResponseAsync(Asked("A tale?"), none)).Usage.OutputTokenCount < whole.Usage.OutputTokenCount,
+                    "nothing is drawn for nobody");
     }
 
     public static void AnotherTemplateHasNoDemands()
