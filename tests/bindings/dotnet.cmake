@@ -2,7 +2,8 @@
 find_program(INLAY_DOTNET dotnet)
 set(dotnet_absent "needs .NET 8 or later: dotnet is not on PATH")
 if(INLAY_DOTNET)
-  execute_process(COMMAND ${INLAY_DOTNET} --version OUTPUT_VARIABLE version ERROR_VARIABLE version OUTPUT_STRIP_TRAILING_WHITESPACE)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1 ${INLAY_DOTNET} --version
+                  OUTPUT_VARIABLE version ERROR_VARIABLE version OUTPUT_STRIP_TRAILING_WHITESPACE)
   set(dotnet_absent "")
   if(NOT version MATCHES "^[0-9]+\\.[0-9]+" OR version VERSION_LESS 8)
     set(dotnet_absent "needs .NET 8 or later: dotnet has no such SDK")
