@@ -56,7 +56,7 @@ ${netcore_openssl}build() {
   ${netcore_dotnet} build $1 ${netcore_options} -p:$3=$2 -p:InlayTargets=netstandard2.1 -p:DisableImplicitFrameworkDefines=true -o ${netcore_out}
 }
 ")
-foreach(program LayoutProbe Tokens CallCost Tests)
+foreach(program LayoutProbe Tokens Tests)
   string(APPEND netcore_build "build tests/bindings/csharp/Program.csproj ${program} Program\n")
 endforeach()
 foreach(example complete eight requests cancel game_loop embeddings)
@@ -66,8 +66,18 @@ file(WRITE ${netcore_out}/build.sh "${netcore_build}")
 binding_test(netcore_build sh ${netcore_out}/build.sh)
 set_tests_properties(bindings.netcore_build PROPERTIES FIXTURES_SETUP netcore_programs)
 
-binding_programs(netcore FIXTURE netcore_programs TOKENS ${netcore_dotnet} ${netcore_out}/Tokens.dll CALL_COST ${netcore_dotnet} ${netcore_out}/CallCost.dll)
 csharp_tests(netcore ${netcore_out} ${netcore_dotnet} .dll)
+
+# What the other languages have by binding_programs, which would also have it built from an installed prefix.
+get_property(c_tokens GLOBAL PROPERTY INLAY_BINDING_c_TOKENS)
+set(netcore_tokens ${netcore_dotnet} ${netcore_out}/Tokens.dll)
+set(netcore_cases ${CMAKE_CURRENT_SOURCE_DIR}/cases.tsv)
+if(c_tokens)
+  csharp_test(netcore tokens Python3::Interpreter -B ${CMAKE_CURRENT_SOURCE_DIR}/compare_tokens.py ${INLAY_LIBRARY} ${INLAY_TEST_MODEL} cpu ${netcore_cases}
+              ${c_tokens} ${netcore_tokens})
+endif()
+csharp_test(netcore refuses_libraries Python3::Interpreter -B ${CMAKE_CURRENT_SOURCE_DIR}/refused_libraries.py ${INLAY_TEST_MODEL} ${netcore_cases}
+            $<TARGET_SONAME_FILE:capi_older_library> $<TARGET_SONAME_FILE:capi_lacking_library> $<TARGET_SONAME_FILE:capi_other_library> ${netcore_tokens})
 
 # With a garbage collector that comes often, and with one that runs beside many threads.
 csharp_test(netcore gc_server ${CMAKE_COMMAND} -E env COMPlus_gcServer=1 ${netcore_dotnet} ${netcore_out}/Tests.dll)
