@@ -5,13 +5,15 @@ namespace Inlay.Extensions.AI
     /// <summary>How a model writes reasoning and calls, as its chat template has it.</summary>
     internal sealed class ChatFormat
     {
-        private ChatFormat(JsonElement format, bool isModels)
+        private ChatFormat(JsonElement format)
         {
+            Name = format.GetProperty("name").GetString()!;
             HasReasoning = format.GetProperty("reasoning").GetBoolean();
             HasCalls = format.GetProperty("calls").GetBoolean();
             TakesText = format.GetProperty("arguments").GetString() == "text";
-            IsModels = isModels;
         }
+
+        private string Name { get; }
 
         internal bool HasReasoning { get; }
 
@@ -21,17 +23,20 @@ namespace Inlay.Extensions.AI
         internal bool TakesText { get; }
 
         /// <summary>It is also that of the model's own template, by which constraints go.</summary>
-        internal bool IsModels { get; }
+        internal bool IsModels { get; private set; }
 
         /// <param name="engine">The model.</param>
         /// <param name="template">The template; null is the model's own.</param>
         internal static ChatFormat Of(Engine engine, string? template)
         {
-            string format = engine.GetChatFormat(new MessageOptions { ChatTemplate = template });
-            using (JsonDocument json = JsonDocument.Parse(format))
-            {
-                return new ChatFormat(json.RootElement, template == null || engine.GetChatFormat() == format);
-            }
+            ChatFormat format = Read(engine.GetChatFormat(new MessageOptions { ChatTemplate = template })), own = Read(engine.GetChatFormat());
+            format.IsModels = format.Name == own.Name && format.HasReasoning == own.HasReasoning;
+            return format;
+        }
+
+        private static ChatFormat Read(string format)
+        {
+            using (JsonDocument json = JsonDocument.Parse(format)) return new ChatFormat(json.RootElement);
         }
     }
 }

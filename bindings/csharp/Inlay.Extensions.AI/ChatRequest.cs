@@ -80,8 +80,7 @@ namespace Inlay.Extensions.AI
             if (!IsJson && _tools.Count == 0) return null;
             if (hasParts) return format.IsModels ? engine.CreateMessageConstraint(Conversation.Demand(_tools, _options), prompt) : null;
             JsonElement? schema = ((ChatResponseFormatJson)_options.ResponseFormat!).Schema;
-            return schema == null ? engine.CreateConstraint(ConstraintKind.AnyJson)
-                                  : engine.CreateConstraint(ConstraintKind.JsonSchema, schema.Value.GetRawText());
+            return engine.CreateConstraint(ConstraintKind.JsonSchema, schema == null ? "{\"type\": \"object\"}" : schema.Value.GetRawText());
         }
 
         private static GenerateOptions Generate(ChatOptions options, IChatClient client)
