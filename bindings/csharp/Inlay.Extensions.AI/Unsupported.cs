@@ -1,54 +1,75 @@
 using System;
 using Microsoft.Extensions.AI;
 
-namespace Inlay.Extensions.AI;
-
-/// <summary>The one place that refuses what a request may ask for and the engine cannot do.</summary>
-internal static class Unsupported
+namespace Inlay.Extensions.AI
 {
-    /// <exception cref="NotSupportedException">The options ask for something that would not be obeyed.</exception>
-    internal static void Check(ChatOptions options, string? modelId)
+    /// <summary>The one place that refuses what a request may ask for and the engine cannot do.</summary>
+    internal static class Unsupported
     {
-        if (options.ToolMode is RequiredChatToolMode) throw Refused("a required tool call (ChatOptions.ToolMode)");
-        if (options.Tools is { Count: > 0 } && options.ToolMode is not NoneChatToolMode) throw Refused("tools (ChatOptions.Tools)");
-        if (options.ResponseFormat is ChatResponseFormatJson { Schema: not null })
+        /// <exception cref="NotSupportedException">The options ask for something that would not be obeyed.</exception>
+        internal static void Check(ChatOptions options, string? modelId)
         {
-            throw Refused("output by a JSON schema (ChatOptions.ResponseFormat)");
+            if (options.ToolMode is RequiredChatToolMode && (options.Tools == null || options.Tools.Count == 0))
+            {
+                throw Refused("a required tool call (ChatOptions.ToolMode) without tools");
+            }
+            if (options.Reasoning != null && (options.Reasoning.Effort != null || options.Reasoning.Output != null))
+            {
+                throw Refused("control of reasoning (ChatOptions.Reasoning)");
+            }
+            if (options.ConversationId != null)
+            {
+                throw Refused("a conversation that is named instead of given (ChatOptions.ConversationId): give all messages, the engine "
+                              + "finds what it has computed already");
+            }
+            if (options.ContinuationToken != null) throw Refused("background responses (ChatOptions.ContinuationToken)");
+            Model(options.ModelId, modelId);
         }
-        if (options.ResponseFormat is not (null or ChatResponseFormatText)) throw Refused("JSON output (ChatOptions.ResponseFormat)");
-        if (options.Reasoning is { } reasoning && (reasoning.Effort != null || reasoning.Output != null))
+
+        /// <exception cref="NotSupportedException">The model's format has no calls, or constraints go by another one.</exception>
+        internal static void Check(ChatFormat format, bool hasTools, bool isDemand)
         {
-            throw Refused("control of reasoning (ChatOptions.Reasoning)");
+            if (hasTools && !format.HasCalls)
+            {
+                throw Refused("tools (ChatOptions.Tools) with this model: its chat template writes no calls in a format that is known");
+            }
+            if (isDemand && !format.IsModels)
+            {
+                throw Refused("required tool calls (ChatOptions.ToolMode), nor JSON beside tools or reasoning (ChatOptions.ResponseFormat), with "
+                              + "a chat template of another format than the model's own");
+            }
         }
-        if (options.ConversationId != null)
+
+        internal static NotSupportedException Tool(AITool tool)
         {
-            throw Refused("a conversation that is named instead of given (ChatOptions.ConversationId): give all messages, the client "
-                          + "finds what it has computed already");
+            return Refused("tools of type " + tool.GetType().Name + " (ChatOptions.Tools), only functions");
         }
-        if (options.ContinuationToken != null) throw Refused("background responses (ChatOptions.ContinuationToken)");
-        Model(options.ModelId, modelId);
-    }
 
-    /// <exception cref="NotSupportedException">The content is not text.</exception>
-    internal static void Check(AIContent content)
-    {
-        if (content is not TextContent) throw Refused("message content of type " + content.GetType().Name + ", only TextContent");
-    }
-
-    /// <exception cref="NotSupportedException">The options ask for something that would not be obeyed.</exception>
-    internal static void Check(EmbeddingGenerationOptions options, string? modelId, int dimensions)
-    {
-        if (options.Dimensions is { } asked && asked != dimensions)
+        internal static NotSupportedException Content(AIContent content)
         {
-            throw Refused($"embeddings of {asked} dimensions, only of the model's {dimensions}");
+            return Refused("message content of type " + content.GetType().Name + ", only text, reasoning, calls of functions and their results");
         }
-        Model(options.ModelId, modelId);
-    }
 
-    private static void Model(string? asked, string? modelId)
-    {
-        if (asked != null && asked != modelId) throw Refused($"another model than the one that is loaded ('{asked}', not '{modelId}')");
-    }
+        internal static NotSupportedException TwoConstraints()
+        {
+            return Refused("GenerateOptions.Constraint beside ChatOptions.Tools or ChatOptions.ResponseFormat");
+        }
 
-    private static NotSupportedException Refused(string what) => new("Inlay does not support " + what + ".");
+        /// <exception cref="NotSupportedException">The options ask for something that would not be obeyed.</exception>
+        internal static void Check(EmbeddingGenerationOptions options, string? modelId, int dimensions)
+        {
+            if (options.Dimensions != null && options.Dimensions != dimensions)
+            {
+                throw Refused("embeddings of " + options.Dimensions + " dimensions, only of the model's " + dimensions);
+            }
+            Model(options.ModelId, modelId);
+        }
+
+        private static void Model(string? asked, string? modelId)
+        {
+            if (asked != null && asked != modelId) throw Refused("another model than the one that is loaded ('" + asked + "', not '" + modelId + "')");
+        }
+
+        private static NotSupportedException Refused(string what) { return new NotSupportedException("Inlay does not support " + what + "."); }
+    }
 }

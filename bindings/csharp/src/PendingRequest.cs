@@ -7,9 +7,30 @@ using Inlay.Raw;
 
 namespace Inlay
 {
+    /// <summary>What came of a request since it was read last.</summary>
+    public sealed class RequestPiece
+    {
+        internal RequestPiece(string text, TokenLogprob[] tokens, TokenLogprob[][] top)
+        {
+            Text = text;
+            Tokens = tokens;
+            Top = top;
+        }
+
+        /// <summary>New text, whole characters. Empty while a character or what may be a stop string is incomplete.</summary>
+        public string Text { get; private set; }
+
+        /// <summary>The tokens that were drawn.</summary>
+        public IReadOnlyList<TokenLogprob> Tokens { get; private set; }
+
+        /// <summary>For each of them the likeliest in its place, the likeliest first; as many as <see cref="SamplerOptions.Logprobs"/>
+        /// asks for.</summary>
+        public IReadOnlyList<IReadOnlyList<TokenLogprob>> Top { get; private set; }
+    }
+
     /// <summary>A request of a <see cref="RequestDispatcher"/>, and what has become of it.</summary>
-    /// <remarks>Its text is read once: by one of <see cref="ReadText"/>, <see cref="ReadFrames"/>, <see cref="ReadAsync"/> and <see
-    /// cref="TakeText"/>. Its task has all of it. Any thread may use it.</remarks>
+    /// <remarks>Its text is read once: by one of <see cref="ReadText"/>, <see cref="ReadFrames"/>, <see cref="ReadAsync"/>, <see
+    /// cref="ReadPieceAsync"/> and <see cref="TakeText"/>. Its task has all of it. Any thread may use it.</remarks>
     public sealed class PendingRequest
     {
         private sealed class Signal : TaskCompletionSource<bool>
@@ -23,8 +44,10 @@ namespace Inlay
             new TaskCompletionSource<Completion>(TaskCreationOptions.RunContinuationsAsynchronously);
         private readonly object _gate = new object();
         private readonly StringBuilder _text = new StringBuilder(); // guarded by _gate, as what follows
-        private readonly List<int> _tokens = new List<int>();
-        private int _read; // characters of the text that were read
+        private readonly List<TokenLogprob> _tokens = new List<TokenLogprob>();
+        private readonly List<TokenLogprob[]> _top = new List<TokenLogprob[]>(); // of each token
+        private int _read;                                                       // characters of the text that were read
+        private int _readTokens;                                                 // likewise
         private bool _hasEnded, _isCancelled;
         private Exception? _failure;
         private Signal? _news;
@@ -138,11 +161,38 @@ namespace Inlay
                 {
                     if (IsOver()) return null;
                     if (HasText) return Take();
-                    if (_news == null) _news = new Signal();
-                    news = _news.Task;
+                    news = News();
                 }
                 await news.ConfigureAwait(false);
             }
+        }
+
+        /// <summary>The next tokens and their text, as soon as there are any; null at the end.</summary>
+        public async Task<RequestPiece?> ReadPieceAsync()
+        {
+            for (;;)
+            {
+                Task news;
+                lock (_gate)
+                {
+                    if (HasText || _readTokens < _tokens.Count)
+                    {
+                        int first = _readTokens, n = _tokens.Count - first;
+                        _readTokens = _tokens.Count;
+                        return new RequestPiece(Take(), _tokens.GetRange(first, n).ToArray(), _top.GetRange(first, n).ToArray());
+                    }
+                    if (IsOver()) return null;
+                    news = News();
+                }
+                await news.ConfigureAwait(false);
+            }
+        }
+
+        // Locked.
+        private Task News()
+        {
+            if (_news == null) _news = new Signal();
+            return _news.Task;
         }
 
         /// <summary>From now on the token ends it. After it was submitted; it may have been given up meanwhile.</summary>
@@ -169,10 +219,23 @@ namespace Inlay
             {
                 if (_hasEnded) return;
                 _text.Append(next.Text);
-                for (int i = 0; i < next.TokenCount; i++) _tokens.Add(next.GetToken(i).Token);
+                for (int i = 0; i < next.TokenCount; i++)
+                {
+                    _tokens.Add(next.GetToken(i));
+                    _top.Add(TopOf(ref next, i));
+                }
                 news = TakeNews();
             }
             if (news != null) news.TrySetResult(true);
+        }
+
+        private static TokenLogprob[] TopOf(ref RequestEvent next, int index)
+        {
+            int n = next.GetLikeliestCount(index);
+            if (n == 0) return Array.Empty<TokenLogprob>();
+            var top = new TokenLogprob[n];
+            for (int rank = 0; rank < n; rank++) top[rank] = next.GetLikeliest(index, rank);
+            return top;
         }
 
         // Locked.
@@ -191,7 +254,7 @@ namespace Inlay
             lock (_gate)
             {
                 is_cancelled = _isCancelled;
-                whole = new Completion(_text.ToString(), _tokens.ToArray(), ref end);
+                whole = new Completion(_text.ToString(), _tokens.ConvertAll(drawn => drawn.Token).ToArray(), ref end);
             }
             Exception? failure = end.Failure;
             if (failure == null && end.FinishReason == FinishReason.Cancelled)

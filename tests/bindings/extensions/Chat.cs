@@ -2,6 +2,7 @@
 using System;
 using System.Collections.Generic;
 using System.Linq;
+using System.Text.Json;
 using System.Threading;
 using System.Threading.Tasks;
 using Inlay;
@@ -20,13 +21,13 @@ static class Chat
 
     internal static T Result<T>(Task<T> task)
     {
-        if (Task.WaitAny([task], Limit) < 0) throw new CheckFailed("the task has not ended");
+        if (Task.WaitAny(new Task[] { task }, Limit) < 0) throw new CheckFailed("the task has not ended");
         return task.GetAwaiter().GetResult();
     }
 
     internal static void Done(Task task)
     {
-        if (Task.WaitAny([task], Limit) < 0) throw new CheckFailed("the task has not ended");
+        if (Task.WaitAny(new Task[] { task }, Limit) < 0) throw new CheckFailed("the task has not ended");
         task.GetAwaiter().GetResult();
     }
 
@@ -38,9 +39,15 @@ static class Chat
         return Inlay.Engine.Load(Given.Model, options);
     }
 
-    internal static InlayChatClient Client(Engine engine, int? kept = null)
+    /// <summary>From now on long answers take many seconds.</summary>
+    internal static void SlowDown(Engine engine)
     {
-        return new InlayChatClient(engine, new InlayChatClientOptions { ChatTemplate = Template, KeptConversations = kept });
+        engine.SetThread(new ThreadOptions { Busy = TimeSpan.FromMilliseconds(0.1), Period = TimeSpan.FromMilliseconds(100) });
+    }
+
+    internal static InlayChatClient Client(Engine engine)
+    {
+        return new InlayChatClient(engine, new InlayChatClientOptions { ChatTemplate = Template });
     }
 
     internal static ChatMessage User(string text) { return new ChatMessage(ChatRole.User, text); }
@@ -55,9 +62,15 @@ static class Chat
         return updates;
     }
 
+    internal static JsonElement Json(string text)
+    {
+        using JsonDocument json = JsonDocument.Parse(text);
+        return json.RootElement.Clone();
+    }
+
     internal static string Text(IChatClient client, string prompt, ChatOptions options)
     {
-        return Result(client.GetResponseAsync([User(prompt)], options)).Text;
+        return Result(client.GetResponseAsync(new[] { User(prompt) }, options)).Text;
     }
 
     /// <summary>What the engine itself says in a session of its own.</summary>

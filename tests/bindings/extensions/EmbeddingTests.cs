@@ -39,7 +39,7 @@ static class EmbeddingTests
         Expect.True(Chat.Result(one.GenerateVectorAsync(Texts[3])).Span.SequenceEqual(want[3]), "one text");
         Expect.Equal(0, Chat.Result(one.GenerateAsync(Array.Empty<string>())).Count, "none");
         using var other = new InlayEmbeddingGenerator(engine, new InlayEmbeddingGeneratorOptions { Pooling = Pooling.Last, Flags = EmbedFlags.None });
-        float[] last = engine.Embed([tokens[3]], Pooling.Last, EmbedFlags.None)[0];
+        float[] last = engine.Embed(new[] { tokens[3] }, Pooling.Last, EmbedFlags.None)[0];
         Expect.True(!last.SequenceEqual(want[3]), "another vector");
         Expect.True(Chat.Result(other.GenerateVectorAsync(Texts[3])).Span.SequenceEqual(last), "pooling and flags");
     }

@@ -104,6 +104,41 @@ static class DispatcherTests
         }
     }
 
+    static async Task<List<RequestPiece>> Pieces(PendingRequest pending)
+    {
+        var pieces = new List<RequestPiece>();
+        for (RequestPiece next = await pending.ReadPieceAsync(); next != null; next = await pending.ReadPieceAsync()) pieces.Add(next);
+        return pieces;
+    }
+
+    public static void PiecesHaveTokensAndTheirProbabilities()
+    {
+        using (Engine engine = Threaded(2))
+        using (var dispatcher = new RequestDispatcher(engine))
+        {
+            foreach (int n_top in new[] { 0, 3 })
+            {
+                Request request = Ask(3);
+                request.Options.Sampler.Logprobs = n_top;
+                PendingRequest pending = dispatcher.Submit(request);
+                List<RequestPiece> pieces = AsyncTests.Result(Pieces(pending));
+                Completion whole = AsyncTests.Result(pending.Completion);
+                Expect.Equal(whole.Text, string.Concat(pieces.Select(piece => piece.Text)), "text");
+                TokenLogprob[] drawn = pieces.SelectMany(piece => piece.Tokens).ToArray();
+                Expect.Sequence(whole.Tokens.ToArray(), drawn.Select(token => token.Token).ToArray(), "tokens");
+                Expect.True(drawn.All(token => token.Logprob <= 0), "probabilities");
+                IReadOnlyList<TokenLogprob>[] top = pieces.SelectMany(piece => piece.Top).ToArray();
+                Expect.Equal(drawn.Length, top.Length, "places");
+                Expect.True(top.All(likeliest => likeliest.Count == n_top), "the likeliest of each place");
+                if (n_top > 0) Expect.True(drawn.Zip(top, (token, likeliest) => token.Logprob <= likeliest[0].Logprob).All(holds => holds), "in their order");
+            }
+            PendingRequest cancelled = dispatcher.Submit(RequestTests.Endless());
+            cancelled.Cancel();
+            Expect.Equal(AsyncTests.Result(cancelled.Completion).Tokens.Count, AsyncTests.Result(Pieces(cancelled)).Sum(piece => piece.Tokens.Count),
+                         "what was drawn before");
+        }
+    }
+
     // A frame takes one step of the iterator, and the budget bounds what is computed in it.
     public static void FramesAreBounded()
     {

@@ -1,4 +1,4 @@
-#if NETCOREAPP
+#if NET6_0_OR_GREATER
 // Every public name of the binding says of each reference whether it may be null.
 using System;
 using System.Collections.Generic;
