@@ -46,7 +46,9 @@ Status HostBackend::wait(Ticket ticket, const StepResults& results) {
 }
 
 Result<TicketProgress> HostBackend::poll(Ticket ticket) {
-  if (find(ticket) == nullptr) return unknown_ticket();
+  const Step* step = find(ticket);
+  if (step == nullptr) return unknown_ticket();
+  if (!step->lists.is_timed) return error(Code::internal, "the ticket's batch is not timed");
   return TicketProgress{.is_done = inspection_.is_done && inspection_.is_done()};
 }
 

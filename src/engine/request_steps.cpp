@@ -192,7 +192,7 @@ bool Requests::begin_step(const Compute& asked) {
     if (!lacks_blocks || !take_from_resting()) return end_what_is_stuck(limits), false;
   }
   const bool draws = !open_.samples.empty();
-  open_.is_timed = asked.only_queues;
+  open_.is_timed = asked.only_queues || asked.in_units;  // the rest of a step in units may be left to a call that only queues
   // One that the device is expected to do in time is queued as a whole, which takes the host less.
   const double whole = times_.expect_step(n_rows_);
   const bool in_units = asked.in_units && !(asked.only_queues && whole > 0 && whole <= static_cast<double>(asked.until - now_us()));

@@ -111,6 +111,7 @@ Status StepQueue::queue(OpenStep& step, size_t n_units, const Meanwhile& meanwhi
 Result<TicketProgress> StepQueue::poll(OpenStep& step) {
   Result<TicketProgress> progress = backend_.poll(step.ticket);
   if (!progress.ok()) {
+    (void)backend_.cancel(step.ticket);
     step.ticket = {};
     return lost_.noted(progress.status());
   }

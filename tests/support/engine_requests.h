@@ -133,7 +133,9 @@ class EngineRequests : public EngineSessions {
     for (;;) {
       Session* one[] = {session->get()};
       StepEvent event;
-      EXPECT_TRUE(engine.decode_step(one, {&event, 1}).ok());
+      const Status status = engine.decode_step(one, {&event, 1});
+      EXPECT_TRUE(status.ok()) << status.message;
+      if (!status.ok()) return out;
       if (event.sample.token >= 0) {
         out.tokens.push_back(event.sample.token);
         out.logprobs.push_back(event.sample.logprob);

@@ -193,7 +193,7 @@ Status CudaExecutor::wait(Ticket ticket, const StepResults& results) {
 Result<TicketProgress> CudaExecutor::poll(Ticket ticket) {
   const Block* const block = block_of(ticket);
   if (block == nullptr) return unknown_ticket();
-  if (!block->is_timed || block->n_queued == 0) return error(Code::internal, "of the ticket nothing is queued that is timed");
+  if (!block->is_timed) return error(Code::internal, "the ticket's batch is not timed");
   const ContextScope scope(context_);
   INLAY_TRY(scope.status());
   const cudaError_t found = cudaEventQuery(block->part_ended.get());
@@ -203,7 +203,7 @@ Result<TicketProgress> CudaExecutor::poll(Ticket ticket) {
   }
   INLAY_TRY(ended(cuda_status(found, "running a step", CudaPoint::wait)));
   float ms = 0;
-  INLAY_CUDA_TRY(cudaEventElapsedTime(&ms, block->part_began.get(), block->part_ended.get()), "timing a step");
+  INLAY_TRY(ended(cuda_status(cudaEventElapsedTime(&ms, block->part_began.get(), block->part_ended.get()), "timing a step")));
   return TicketProgress{.is_done = true, .seconds = static_cast<double>(ms) * 1e-3};
 }
 
