@@ -1,10 +1,11 @@
 // Copies to the host and back, prompts that begin alike, requests beside sessions that a host steps itself, how well run() keeps a frame's budget, and
 // 64 requests that arrive by and by.
 //
-//   bench_requests MODEL [cpu|cuda] [MAX_SESSIONS]
+//   bench_requests MODEL [cpu|cuda] [MAX_SESSIONS] [PART]     PART: copies, beginnings, steps, frames or arrivals alone
 //
 // INLAY_BENCH_JOBS=FILE writes the arrivals for peer_arrivals.c, to FILE.arrivals and FILE.at-once.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -351,7 +352,11 @@ struct Bench {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) return std::fprintf(stderr, "bench_requests MODEL [cpu|cuda] [MAX_SESSIONS]\n"), 2;
+  const std::string part = argc > 4 ? argv[4] : "";
+  const std::array parts{"copies", "beginnings", "steps", "frames", "arrivals"};
+  if (argc < 2 || (!part.empty() && std::ranges::find(parts, part) == parts.end()))
+    return std::fprintf(stderr, "bench_requests MODEL [cpu|cuda] [MAX_SESSIONS] [copies|beginnings|steps|frames|arrivals]\n"), 2;
+  const auto is_asked = [&](const char* name) { return part.empty() || part == name; };
   const bool cuda = argc > 2 && std::strcmp(argv[2], "cuda") == 0;
   auto engine = Engine::load(argv[1], {.device = cuda ? DeviceKind::cuda : DeviceKind::cpu,
                                        .n_context = 4096,
@@ -359,10 +364,11 @@ int main(int argc, char** argv) {
                                        .kv_budget_bytes = uint64_t{16} << 30});
   if (!engine.ok()) fail(engine.status());
   Bench bench{.engine = *engine, .queue = (*engine)->requests().add_queue(*engine, {.unread_tokens = 100'000})};
-  bench.copies(cuda ? 4000 : 500);
-  bench.beginnings(1000, 40);
-  bench.steps();
-  bench.frames();
-  if (cuda) bench.frames_without_waiting();
+  if (is_asked("copies")) bench.copies(cuda ? 4000 : 500);
+  if (is_asked("beginnings")) bench.beginnings(1000, 40);
+  if (is_asked("steps")) bench.steps();
+  if (is_asked("frames")) bench.frames();
+  if (is_asked("frames") && cuda) bench.frames_without_waiting();
+  if (!is_asked("arrivals")) return 0;
   for (const bool all_at_once : {false, true}) cuda ? bench.arrivals(64, 2048, 256, all_at_once) : bench.arrivals(64, 256, 48, all_at_once);
 }
