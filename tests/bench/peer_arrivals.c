@@ -1,7 +1,7 @@
 // llama.cpp's library (libllama v0.5.0, opened with dlopen) with the requests that bench_requests has had, batched as its API allows: each step has
 // one token of every text that is being written and, in what is left of its batch, prompts in the order of their coming. Greedy draws.
 //
-//   cc -O2 -o peer_arrivals peer_arrivals.c -ldl
+//   cc -O3 -march=native -o peer_arrivals peer_arrivals.c -ldl
 //   peer_arrivals FOLDER MODEL JOBS [--places N] [--threads N] [--unified] [--ubatch N]
 //     FOLDER: with libllama, libggml and their backends. JOBS: what bench_requests has written (INLAY_BENCH_JOBS).
 //
