@@ -599,6 +599,8 @@ type RunFlags uint32
 
 const (
 	RunOneStep RunFlags = 1
+
+	RunNoWait RunFlags = 2
 )
 
 type RunInfoFlags uint32
