@@ -56,6 +56,7 @@ struct Schema {
   std::optional<JsonValue> unique;  // "uniqueItems": true
   std::optional<JsonValue> contains;
   uint32_t min_contains = 1, max_contains = kUnbounded;
+  std::optional<JsonValue> unevaluated_items;
   // Objects
   std::vector<PropertySchema> properties;
   std::vector<PatternSchema> patterns;
@@ -95,7 +96,7 @@ class SchemaSet {
   Result<bool> base_holds(const JsonValue& value, const Schema& schema, uint32_t depth = 0);
   // All values of a schema, where they are few; more of them than it has, perhaps.
   Result<std::optional<std::vector<JsonValue>>> few_values(SchemaId id, uint32_t depth = 0);
-  // A schema that says what unevaluatedProperties does, if that demands anything.
+  // A schema that says what unevaluatedProperties and unevaluatedItems do, if they demand anything.
   Result<std::optional<SchemaId>> unevaluated_of(SchemaId id);
   // An error, or a remark where that is wanted.
   Status unsupported(std::string_view key, const JsonValue& value, const char* why);
@@ -121,8 +122,12 @@ class SchemaSet {
     std::vector<std::string> names;
     std::vector<RegexId> patterns;
     bool all = false;
+    size_t n_items = 0;  // the first ones
+    bool all_items = false, contained_items = false;
   };
   Status collect_evaluated(SchemaId root, Evaluated& always, Evaluated& sometimes);
+  Status add_unevaluated_members(const JsonValue& demand, const Evaluated& always, const Evaluated& sometimes, Schema& made);
+  Status add_unevaluated_items(const JsonValue& demand, const Evaluated& always, const Evaluated& sometimes, Schema& made);
 
   const JsonDocument& document_;
   JsonLanguage& language_;

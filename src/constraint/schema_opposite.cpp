@@ -75,7 +75,7 @@ Status SchemaCompiler::opposite(SchemaId id, std::vector<Schema>& out) {
   if (schema.unique) return not_supported(schema, "uniqueItems");
   if (schema.contains) return not_supported(schema, "contains");
   INLAY_ASSIGN(const std::optional<SchemaId> unevaluated, schemas_.unevaluated_of(id));
-  if (unevaluated) return not_supported(schema, "unevaluatedProperties");
+  if (unevaluated) return not_supported(schema, schema.unevaluated ? "unevaluatedProperties" : "unevaluatedItems");
   if (schema.min_properties > 0) add(kObject).max_properties = schema.min_properties - 1;
   if (schema.max_properties != kUnbounded) add(kObject).min_properties = schema.max_properties + 1;
   for (const std::string& name : schema.required) add(kObject).properties.push_back({name, schemas_.nothing()});

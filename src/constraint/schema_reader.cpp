@@ -239,7 +239,8 @@ Status SchemaSet::read_array_keyword(std::string_view key, const JsonValue& valu
   } else if (key == "maxContains") {
     INLAY_ASSIGN(out.max_contains, count_of(value));
   } else if (key == "unevaluatedItems") {
-    return unsupported(key, value, "is not supported");
+    if (value.type() != JsonType::boolean && !value.is_object()) return value.expected("a schema: an object, true or false");
+    out.unevaluated_items = value;
   }
   return {};
 }

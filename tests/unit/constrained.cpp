@@ -246,8 +246,8 @@ TEST_P(Constrained, ABiasThatBansAllThatMayComeEndsIt) {
 TEST_P(Constrained, WrongOnesAreRefusedByName) {
   const auto refused = [&](ConstraintSource source) { return engine_->make_constraint(std::move(source)).status(); };
   EXPECT_NE(refused({.text = R"({"type": "wrong"})"}).message.find("type"), std::string::npos);
-  EXPECT_EQ(refused({.text = R"({"unevaluatedItems": false})"}).code, Code::unsupported);
-  EXPECT_TRUE(refused({.text = R"({"unevaluatedItems": false})", .lenient = true}).ok());
+  EXPECT_EQ(refused({.text = R"({"contains": {}, "unevaluatedItems": false})"}).code, Code::unsupported);
+  EXPECT_TRUE(refused({.text = R"({"contains": {}, "unevaluatedItems": false})", .lenient = true}).ok());
   EXPECT_EQ(refused({.kind = Kind::gbnf, .text = "root ::= other"}).code, Code::format);
   EXPECT_FALSE(refused({.kind = Kind::choices}).ok());
   const auto other = load({.n_context = 64, .max_sessions = 1});
