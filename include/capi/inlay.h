@@ -1829,7 +1829,8 @@ inlay_status inlay_queue_get_handle(const inlay_queue* queue, inlay_wait_kind* k
 // call; other calls that compute end it first, and fail no more than without it. It draws together what requests have
 // to draw and runs prompts in chunks beside that.
 // Thread: any.
-// Blocks: on the device for the budget; waits for other threads' calls that compute on the engine.
+// Blocks: on the device for the budget, on a GPU with NO_WAIT not at all; waits for other threads' calls that compute
+// on the engine.
 // Ownership: Nothing is kept.
 // On error: BUSY: another thread is in it. INVALID_STATE: the engine has a thread of its own, or a decode step in
 // slices is pending.

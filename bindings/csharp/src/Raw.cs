@@ -3012,10 +3012,10 @@ namespace Inlay.Raw
         /// <param name="params">NULL: all defaults. May be null.</param>
         /// <param name="info">What it came to.</param>
         /// <param name="err">What went wrong. May be null.</param>
-        /// <remarks>Thread: any. Blocks: on the device for the budget; waits for other threads' calls that compute on the
-        /// engine. Ownership: Nothing is kept. On error: BUSY: another thread is in it. INVALID_STATE: the engine has a
-        /// thread of its own, or a decode step in slices is pending. Errors: BUSY, INVALID_STATE, DEVICE_LOST. Since:
-        /// 1.3.</remarks>
+        /// <remarks>Thread: any. Blocks: on the device for the budget, on a GPU with NO_WAIT not at all; waits for other
+        /// threads' calls that compute on the engine. Ownership: Nothing is kept. On error: BUSY: another thread is in it.
+        /// INVALID_STATE: the engine has a thread of its own, or a decode step in slices is pending. Errors: BUSY,
+        /// INVALID_STATE, DEVICE_LOST. Since: 1.3.</remarks>
         public Status inlay_run(IntPtr engine, inlay_run_params* @params, inlay_run_info* info, inlay_error* err)
         {
             if (_inlay_run == null) return Older.Refuse("inlay_run", "1.3", err);

@@ -3241,7 +3241,8 @@ func QueueGetHandle(queue *Queue, kind *WaitKind, handle *int64, err *Error) Sta
 //   - params: NULL: all defaults.
 //   - info: What it came to.
 //   - Thread: any.
-//   - Blocks: on the device for the budget; waits for other threads' calls that compute on the engine.
+//   - Blocks: on the device for the budget, on a GPU with NO_WAIT not at all; waits for other threads' calls that
+//     compute on the engine.
 //   - Ownership: Nothing is kept.
 //   - On error: BUSY: another thread is in it. INVALID_STATE: the engine has a thread of its own, or a decode step in
 //     slices is pending.

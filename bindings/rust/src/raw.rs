@@ -2645,7 +2645,8 @@ pub struct Functions {
     /// requests have to draw and runs prompts in chunks beside that.
     ///
     /// - Thread: any.
-    /// - Blocks: on the device for the budget; waits for other threads' calls that compute on the engine.
+    /// - Blocks: on the device for the budget, on a GPU with NO_WAIT not at all; waits for other threads' calls that
+    ///   compute on the engine.
     /// - Ownership: Nothing is kept.
     /// - On error: BUSY: another thread is in it. INVALID_STATE: the engine has a thread of its own, or a decode step
     ///   in slices is pending.
