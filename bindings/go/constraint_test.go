@@ -142,7 +142,7 @@ func TestFlagsOfConstraints(t *testing.T) {
 			}
 		}
 	}
-	schema := `{"unevaluatedItems": false}`
+	schema := `{"contains": {}, "unevaluatedItems": false}`
 	_, err := engine.NewConstraint(ConstraintOptions{JSONSchema: schema})
 	if e := wantStatus(t, err, StatusUnsupported); !strings.Contains(e.Message, "unevaluatedItems") || e.Op != "new constraint" {
 		t.Error(e)
@@ -364,7 +364,7 @@ func TestConstraintErrorsByName(t *testing.T) {
 	}{
 		"schema is no JSON":    {ConstraintOptions{JSONSchema: "{"}, StatusFormat, ""},
 		"schema has no such":   {ConstraintOptions{JSONSchema: `{"properties": {"a": {"type": "gadget"}}}`}, StatusFormat, "a"},
-		"not supported":        {ConstraintOptions{JSONSchema: `{"properties": {"a": {"unevaluatedItems": false}}}`}, StatusUnsupported, "unevaluatedItems"},
+		"not supported":        {ConstraintOptions{JSONSchema: `{"properties": {"a": {"contains": {}, "unevaluatedItems": false}}}`}, StatusUnsupported, "unevaluatedItems"},
 		"grammar":              {ConstraintOptions{GBNF: "root ::= flags"}, StatusFormat, "flags"},
 		"grammar without root": {ConstraintOptions{GBNF: `gadget ::= "a"`}, StatusFormat, "root"},
 		"expression":           {ConstraintOptions{Regex: "a(b"}, StatusFormat, ""},

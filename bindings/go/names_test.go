@@ -260,7 +260,7 @@ func TestMessagesNameGo(t *testing.T) {
 		}),
 		"Budget is -1µs":              func() error { _, err := engine.Run(background, RunOptions{Budget: -time.Microsecond}); return err },
 		"MaxStep is -1ns":             func() error { _, err := engine.Run(background, RunOptions{MaxStep: -1}); return err },
-		"Flags: unknown bits 0x2":     func() error { _, err := engine.Run(background, RunOptions{Flags: 2}); return err },
+		"Flags: unknown bits 0x4":     func() error { _, err := engine.Run(background, RunOptions{Flags: 4}); return err },
 		"of Busy and Period one is 0": func() error { return engine.SetThread(&ThreadOptions{Busy: 1}) },
 		"Busy is more than Period":    func() error { return engine.SetThread(&ThreadOptions{Busy: time.Second, Period: 1}) },
 		"Given is -1":                 ofScore(ScoreOptions{Given: -1}, []int32{1}),

@@ -41,7 +41,7 @@ static void test_constraints(const inlay_engine* engine) {
   IN_STRUCT(inlay_constraint_params, p->kind = INLAY_CONSTRAINT_GBNF, CREATE, INLAY_INVALID_ARGUMENT);
   IN_STRUCT(inlay_constraint_params, (p->kind = INLAY_CONSTRAINT_CHOICES, p->n_choices = 2), CREATE, INLAY_INVALID_ARGUMENT);
   IN_STRUCT(inlay_constraint_params, (p->text = "{", p->text_len = 1), CREATE, INLAY_FORMAT);
-  IN_STRUCT(inlay_constraint_params, (p->text = "{\"unevaluatedItems\": false}", p->text_len = SIZE_MAX), CREATE, INLAY_UNSUPPORTED);
+  IN_STRUCT(inlay_constraint_params, (p->text = "{\"contains\": {}, \"unevaluatedItems\": false}", p->text_len = SIZE_MAX), CREATE, INLAY_UNSUPPORTED);
   IN_STRUCT(inlay_constraint_params, (SCHEMA, p->n_prompt = 1), CREATE, INLAY_INVALID_ARGUMENT);
   IN_STRUCT(inlay_constraint_params, (SCHEMA, p->prompt = &token, p->n_prompt = 1), CREATE, INLAY_INVALID_ARGUMENT);
   IN_STRUCT(inlay_constraint_params, (SCHEMA, p->kind = INLAY_CONSTRAINT_MESSAGE), CREATE, INLAY_FORMAT);

@@ -234,7 +234,7 @@ inline std::vector<EffectRow> constraint_effect_rows() {
   static const int32_t open[] = {72, 257}, far_away[] = {1 << 30};  // <think>
   static const inlay_text two[] = {{"yes", 3}, {"no", 2}}, others[] = {{"left", 4}, {"right", 5}};
   const auto words = [](Params& p) { p.kind = INLAY_CONSTRAINT_CHOICES, p.choices = two, p.n_choices = 2; };
-  const auto unsupported = [](Params& p) { p.text = R"({"type": "integer", "unevaluatedItems": true})", p.text_len = SIZE_MAX; };
+  const auto unsupported = [](Params& p) { p.text = R"({"type": "integer", "contains": {}, "unevaluatedItems": false})", p.text_len = SIZE_MAX; };
   return {
       constraint_row("struct_size", refused, [](Params& p) { p.struct_size = 3; }, "struct_size"),
       constraint_row("kind", refused, [](Params& p) { p.kind = 99; }, "params.kind"),

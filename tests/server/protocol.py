@@ -186,7 +186,7 @@ class Refusals(ServerCase):
             with self.subTest(messages=messages):
                 self.refused(CHAT, GREEDY | {"messages": messages}, 400, param)
         for fields, param in (({"tools": [{"type": "function"}]}, "tools"), ({"response_format": {"type": "xml"}}, "response_format.type"), ({"response_format": {"type": "json_schema"}}, "response_format.json_schema"),
-                              ({"response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": {"unevaluatedItems": False}}}}, "response_format"), ({"top_logprobs": 3}, "top_logprobs"),
+                              ({"response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": {"contains": {}, "unevaluatedItems": False}}}}, "response_format"), ({"top_logprobs": 3}, "top_logprobs"),
                               ({"logprobs": 5}, "logprobs"), ({"reasoning_effort": "low"}, "reasoning_effort"), ({"functions": []}, "functions"),
                               ({"tool_choice": "auto"}, "tool_choice"), ({"max_tokens": 5, "max_completion_tokens": 5}, "max_tokens"), ({"prompt": "x"}, "prompt")):
             with self.subTest(fields=fields):

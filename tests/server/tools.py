@@ -174,7 +174,7 @@ class Tools(ServerCase):
                 ({"thinking_budget_tokens": -2}, "thinking_budget_tokens"), ({"thinking_budget_tokens": "5"}, "thinking_budget_tokens"),
                 ({"tool_choice": "any"}, "tool_choice"), ({"tool_choice": {"type": "function", "function": {"name": "none"}}}, "tool_choice"),
                 ({"tools": None, "tool_choice": "required"}, "tool_choice"), ({"parallel_tool_calls": 1}, "parallel_tool_calls"),
-                ({"tool_choice": "required", "tools": [{"type": "function", "function": {"name": "a", "parameters": {"unevaluatedItems": False}}}]}, "tools"),
+                ({"tool_choice": "required", "tools": [{"type": "function", "function": {"name": "a", "parameters": {"contains": {}, "unevaluatedItems": False}}}]}, "tools"),
                 ({"messages": told(function={"name": "now", "arguments": "["})}, "messages[1].tool_calls[0].function.arguments"),
                 ({"messages": told(function={"arguments": "{}"})}, "messages[1].tool_calls[0].function.name"),
                 ({"messages": told() + [{"role": "tool", "tool_call_id": "b", "content": ""}]}, "messages[2].tool_call_id"),

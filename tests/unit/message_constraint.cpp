@@ -356,7 +356,7 @@ TEST(MessageConstraint, RefusesByName) {
       {"hermes", R"({"tolls": []})", Code::format, "tolls"},
       {"hermes", R"({"tools": [{"type": "web", "name": "a"}]})", Code::unsupported, "tools[0].type"},
       {"hermes", R"({"tools": [{"name": "a"}, {"name": "a"}]})", Code::format, "tools[1].name"},
-      {"hermes", R"({"tools": [{"name": "a", "parameters": {"unevaluatedItems": false}}]})", Code::unsupported, "unevaluatedItems"},
+      {"hermes", R"({"tools": [{"name": "a", "parameters": {"contains": {}, "unevaluatedItems": false}}]})", Code::unsupported, "unevaluatedItems"},
       {"hermes", R"({"tool_choice": "required"})", Code::format, "tool_choice"},
       {"hermes", R"({"tools": [{"name": "a"}], "tool_choice": "b"})", Code::format, "tool_choice"},
       {"hermes", R"({"tools": [{"name": "a"}], "tool_choice": {"type": "function", "function": {"name": "b"}}})", Code::format, "none of the tools"},

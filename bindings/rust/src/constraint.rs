@@ -69,7 +69,7 @@ impl Constraint {
     /// ```
     /// # use inlay::*;
     /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
-    /// let schema = ConstraintSource::json_schema(r#"{"type": "array", "unevaluatedItems": false}"#);
+    /// let schema = ConstraintSource::json_schema(r#"{"type": "array", "contains": {}, "unevaluatedItems": false}"#);
     /// let error = engine.constraint(&schema).unwrap_err();
     /// assert!(error.message().contains("unevaluatedItems"));
     /// for remark in engine.constraint(&schema.lenient(true))?.remarks()? {

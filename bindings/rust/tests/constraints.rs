@@ -130,7 +130,7 @@ fn flags_say_how_json_is_written() {
     assert_eq!(allowed(&mut session, &ConstraintSource::any_json(), texts), [true, true, true, false]);
     assert_eq!(allowed(&mut session, &ConstraintSource::any_json().compact(true), texts), [true, false, true, false]);
     assert_eq!(allowed(&mut session, &ConstraintSource::any_json().escapes(true), texts), [true; 4]);
-    let schema = r#"{"type": "string", "format": "no-such", "unevaluatedItems": false}"#;
+    let schema = r#"{"type": "string", "format": "no-such", "contains": {}, "unevaluatedItems": false}"#;
     let error = engine.constraint(&ConstraintSource::json_schema(schema)).unwrap_err();
     assert_eq!(error.status(), Status::Unsupported);
     assert!(error.message().contains("unevaluatedItems"), "{error}");
