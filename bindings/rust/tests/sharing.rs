@@ -55,7 +55,7 @@ fn generations_of_threads_share_steps() {
             }
         })
     });
-    assert!(3 * n_steps <= n_tokens, "{n_steps} steps for {n_tokens} tokens");
+    assert!(3 * n_steps <= 2 * n_tokens, "{n_steps} steps for {n_tokens} tokens");
     assert_eq!(engine.stats().unwrap().n_sessions, 0);
 }
 
