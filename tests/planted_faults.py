@@ -26,7 +26,8 @@ Fault = collections.namedtuple("Fault", "name file tests edits")
 NUMBER = (", number = parent == kNone ? 0 : entry(parent).number;", ";"), ("found.parent == number && ", "")
 FAULTS = [Fault(*row) for row in (
     ("a chunk of one token is a prompt", "request_steps.cpp", "*EngineRequestParts.*/cpu", [("return n_rows_of(part) > 1; };", "return n_rows_of(part) >= 1; };")]),
-    ("single tokens come behind the prompts", "work.cpp", "DescribeStep.*", [("for (const bool single : {true, false}) {", "for (const bool single : {false, true}) {")]),
+    ("single tokens come behind the prompts", "work.cpp", "DescribeStep.*", [("for (const bool decodes : {true, false}) {", "for (const bool decodes : {false, true}) {")]),
+    ("several rows that decode are described as a prompt", "work.cpp", "DescribeStep.*", [(", .rows = work.rows});", "});")]),
     ("who may not draw computes the last token", "request_steps.cpp", "*RequestSessions.*/cpu",
      [("return end == seq.n_tokens() && !part.draws && !seq.has_logits ? end - 1 : end;", "return end;")]),
     ("a request that waits for a prefix takes rows", "request_steps.cpp", "*EngineRequestParts.*/cpu", [("while (leave_out_those_that_wait());", "while (false);")]),

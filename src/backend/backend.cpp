@@ -82,8 +82,9 @@ Status validate(const StepBatch& batch, const Plan& plan, const BackendConfig& c
   for (const SequenceSlice& s : batch.sequences) {
     if (s.first_token != next_token) return error(Code::internal, "a slice begins at token %d, expected %d", s.first_token, next_token);
     INLAY_TRY(check_slice(batch, s, plan.kv, config));
-    if (s.n_tokens == 1 && &s != batch.sequences.data() && (&s)[-1].n_tokens > 1)
-      return error(Code::internal, "a slice of one token, %d, behind longer ones", s.first_token);
+    if (s.decodes() && &s != batch.sequences.data() && !(&s)[-1].decodes())
+      return error(Code::internal, "a slice that decodes, from token %d on, behind one of a prompt", s.first_token);
+    if (s.decodes() && s.n_tokens > kMostDecodeRows) return error(Code::internal, "%d rows of one sequence decode; at most %d can", s.n_tokens, kMostDecodeRows);
     next_token = s.first_token + s.n_tokens;
   }
   if (static_cast<size_t>(next_token) != batch.tokens.size()) {

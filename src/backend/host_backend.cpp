@@ -18,9 +18,9 @@ HostBackend::Step* HostBackend::find(Ticket ticket) {
 
 Result<Ticket> HostBackend::begin(const StepBatch& batch, std::span<const StepUnit> units) {
   INLAY_TRY(validate(batch, plan(), config()));
-  const auto is_single = [](const SequenceSlice& slice) { return slice.n_tokens == 1; };
-  if (units.size() > 1 && std::ranges::any_of(batch.sequences, is_single) && !std::ranges::all_of(batch.sequences, is_single))
-    return error(Code::internal, "a step of single tokens and prompts in units");  // no backend has to cut one
+  const auto decodes = [](const SequenceSlice& slice) { return slice.decodes(); };
+  if (units.size() > 1 && std::ranges::any_of(batch.sequences, decodes) && !std::ranges::all_of(batch.sequences, decodes))
+    return error(Code::internal, "a step of rows that decode and prompts in units");  // no backend has to cut one
   const auto free = std::ranges::find(steps_, Ticket{}, &Step::ticket);
   if (free == steps_.end()) return error(Code::internal, "%zu tickets are open", kMostTickets);
   free->lists.assign(batch);

@@ -10,13 +10,20 @@
 
 namespace inlay {
 
+// How rows are computed. A decode row has the bits that it has alone, whatever shares its step and however many rows its sequence has in it;
+// those of a prompt row may depend on where the prompt was cut.
+enum class RowClass : uint8_t { prompt, decode };
+inline constexpr int32_t kMostDecodeRows = 32;  // of one sequence in a step
+
 // The tokens of one sequence in this step: consecutive, ascending positions.
 struct SequenceSlice {
   int32_t first_token = 0;     // into StepBatch::tokens
   int32_t n_tokens = 0;
   int32_t first_position = 0;  // tokens already cached
   int32_t first_block = 0;     // into StepBatch::block_tables
+  RowClass rows = RowClass::prompt;
 
+  bool decodes() const { return n_tokens == 1 || rows == RowClass::decode; }  // a single token always does
   int32_t n_blocks() const { return kv_blocks_for(first_position + n_tokens); }  // of its table in each KV group
 };
 
@@ -80,7 +87,7 @@ inline size_t n_rows_of(std::span<const AskedRows> rows) {
 struct StepBatch {
   std::span<const int32_t> tokens;
   std::span<const int32_t> positions;           // one per token
-  std::span<const SequenceSlice> sequences;     // those of one token first
+  std::span<const SequenceSlice> sequences;     // those that decode first
   std::span<const int32_t>
       block_tables;  // of each sequence one for every KV group, (groups, SequenceSlice::n_blocks())
   std::span<const LogitRow> logit_rows;         // in the order of their tokens; slots are unique

@@ -137,8 +137,12 @@ Status StepQueue::run_ahead_of(OpenStep& step, OpenStep& next, const StepResults
   return lost_.noted(std::move(status));
 }
 
-void StepQueue::commit(const OpenStep& step) {
-  for (const Work& work : step.works) sequences_.advance(*work.sequence, work.end, work.slot >= 0);
+void StepQueue::commit(const OpenStep& step, std::span<const int32_t> accepted) {
+  for (size_t i = 0; i < step.works.size(); ++i) {
+    const Work& work = step.works[i];
+    const int32_t end = accepted.empty() ? work.end : work.first + accepted[i];
+    sequences_.advance(*work.sequence, end, work.slot >= 0 && end == work.end);
+  }
 }
 
 Status StepQueue::cancel(Ticket ticket) {

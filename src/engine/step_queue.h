@@ -48,8 +48,9 @@ class StepQueue {
   Result<TicketProgress> poll(OpenStep& step) INLAY_NEEDS(engine_turn, engine_mutex);
   // Queues all of a step, and of another one behind it if there is one, and waits for the first.
   Status run_ahead_of(OpenStep& step, OpenStep& next, const StepResults& results, const Meanwhile& meanwhile = {}) INLAY_NEEDS(engine_turn, engine_mutex);
-  // The sequences of a step that has ended advance by its works.
-  void commit(const OpenStep& step) INLAY_NEEDS(engine_mutex);
+  // The sequences of a step that has ended advance by its works; or, of each work, by its first so many rows, as if the others had not been run.
+  // accepted: (works), or empty.
+  void commit(const OpenStep& step, std::span<const int32_t> accepted = {}) INLAY_NEEDS(engine_mutex);
   Status cancel(Ticket ticket) INLAY_NEEDS(engine_mutex);
   // All of it.
   Status run_whole(OpenStep& step, Extent extent, const StepResults& results = {}) INLAY_NEEDS(engine_turn, engine_mutex);

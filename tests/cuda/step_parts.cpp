@@ -51,7 +51,7 @@ TEST(StepParts, EveryRowAndEveryLogitIsInOneSegmentOfItsKind) {
         if (n_singles > 2) step.logit_rows.erase(step.logit_rows.begin() + 1);  // a row whose logits nobody wants
         const std::vector<StepSegment> found = segments(step.batch(), most);
         EXPECT_EQ(found.size(), static_cast<size_t>((n_singles + most - 1) / most + (n_prompts > 0 ? 1 : 0)));
-        EXPECT_LE(found.size(), max_segments(n_singles + n_prompts, most));
+        EXPECT_LE(found.size(), max_segments(n_singles + n_prompts, static_cast<int32_t>(step.tokens.size()), most));
         int32_t sequence = 0, row = 0, logit = 0;
         for (const StepSegment& segment : found) {
           EXPECT_EQ(segment.first_sequence, sequence);
@@ -71,6 +71,30 @@ TEST(StepParts, EveryRowAndEveryLogitIsInOneSegmentOfItsKind) {
         EXPECT_EQ(logit, static_cast<int32_t>(step.logit_rows.size()));
       }
     }
+  }
+}
+
+// Rows of one sequence stay together.
+TEST(StepParts, SeveralRowsOfASequenceDecode) {
+  const auto step_of = [](const std::vector<int32_t>& lengths, size_t n_decode) {
+    Step step(lengths);
+    for (size_t i = 0; i < n_decode; ++i) step.sequences[i].rows = RowClass::decode;
+    return step;
+  };
+  const Step all = step_of({5, 1, 3, 5, 9}, 4);
+  const std::vector<StepSegment> found = segments(all.batch(), 8);
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0].n_rows, 6);
+  EXPECT_EQ(found[1].n_rows, 8);
+  EXPECT_EQ(found[2].n_rows, 9);
+  EXPECT_TRUE(found[0].decodes && found[0].has_runs && found[1].decodes && found[2].prefills);
+  const Step single = step_of({1, 1}, 2), prompt = step_of({5, 1}, 0);
+  EXPECT_FALSE(segments(single.batch(), 8)[0].has_runs);
+  EXPECT_TRUE(segments(prompt.batch(), 8)[0].prefills) << "negative control";
+  // The most segments that so many rows can come to.
+  for (const int32_t most : {32, 40}) {
+    const Step worst = step_of({1, 32, 1, 32, 1, 32, 1, 32, 1, 32}, 10);
+    EXPECT_LE(segments(worst.batch(), most).size(), max_segments(10, 165, most));
   }
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 // Sequences with tokens and tables of their own, and a work of each.
 struct Works {
-  explicit Works(std::mt19937& random, size_t n) : sequences(n) {
+  explicit Works(std::mt19937& random, size_t n) : sequences(n), slots(n) {
     const auto below = [&](uint32_t most) { return static_cast<int32_t>(random() % most); };
     for (size_t i = 0; i < n; ++i) {
       Sequence& s = sequences[i];
@@ -23,16 +23,21 @@ struct Works {
       }
       const int32_t first = below(2) ? n_tokens - 1 : below(static_cast<uint32_t>(n_tokens));
       list.push_back(work_of(s, first, n_tokens));
+      if (below(3) == 0) list.back().rows = RowClass::decode;
       if (below(2)) list.back().slot = number;
+      if (list.back().slot >= 0 || below(3) > 0) continue;
+      for (int32_t k = first; k < n_tokens; ++k) slots[i].push_back(1000 * number + k);
+      list.back().slots = slots[i];
     }
   }
   std::vector<Sequence> sequences;
+  std::vector<std::vector<int32_t>> slots;
   std::vector<Work> list;
 };
 
 TEST(PlanStep, TakesWorksInTheirOrderUntilAStepIsFull) {
   std::mt19937 random(5);
-  size_t n_cut = 0;
+  size_t n_cut = 0, n_most = 0;
   for (int round = 0; round < 2000; ++round) {
     Works works(random, 1 + random() % 8);
     const StepLimits limits{.max_tokens = static_cast<int32_t>(1 + random() % 300), .max_sequences = static_cast<int32_t>(1 + random() % 6)};
@@ -55,8 +60,11 @@ TEST(PlanStep, TakesWorksInTheirOrderUntilAStepIsFull) {
       n_sequences += w.n_rows() > 0 ? 1 : 0;
       const bool is_cut = w.end < before[i].end;
       EXPECT_EQ(w.slot, is_cut ? -1 : before[i].slot);
+      EXPECT_LE(w.rows == RowClass::decode ? w.n_rows() : 0, kMostDecodeRows);
       if (is_cut && !is_full) {
-        EXPECT_TRUE(n_tokens == limits.max_tokens || n_sequences == limits.max_sequences) << "there was room";
+        const bool is_most = before[i].rows == RowClass::decode && w.n_rows() == kMostDecodeRows;
+        EXPECT_TRUE(n_tokens == limits.max_tokens || n_sequences == limits.max_sequences || is_most) << "there was room";
+        n_most += is_most ? 1 : 0;
       }
       is_full = is_full || is_cut;
       n_cut += is_cut ? 1 : 0;
@@ -66,6 +74,7 @@ TEST(PlanStep, TakesWorksInTheirOrderUntilAStepIsFull) {
     EXPECT_GT(n_tokens, 0);
   }
   EXPECT_GT(n_cut, 1000u);
+  EXPECT_GT(n_most, 100u);
 }
 
 TEST(PlanStep, WhatIsCutIsTakenUpWhereItEnded) {
@@ -102,6 +111,9 @@ TEST(DescribeStep, EachRowHasItsTokenItsPositionAndItsTables) {
       if (random() % 2) asked[i] = {{.first_row = n - 1, .n_rows = 1}};
       works.list[i].asked = asked[i];
     }
+    for (Work& w : works.list) {
+      if (w.rows == RowClass::decode && w.n_rows() > kMostDecodeRows) w.rows = RowClass::prompt;  // plan_step() has not cut these
+    }
     describe(works.list, lists);
     const StepBatch batch = lists.batch();
     size_t n_rows = 0, n_logits = 0, n_asked = 0;
@@ -109,12 +121,17 @@ TEST(DescribeStep, EachRowHasItsTokenItsPositionAndItsTables) {
     for (const SequenceSlice& slice : batch.sequences) {
       const size_t number = static_cast<size_t>(batch.tokens[static_cast<size_t>(slice.first_token)] / 1000);
       const Work& w = works.list[number];
-      EXPECT_FALSE(was_prompt && slice.n_tokens == 1) << "single tokens come first";
-      was_prompt = slice.n_tokens > 1;
+      EXPECT_FALSE(was_prompt && slice.decodes()) << "rows that decode come first";
+      was_prompt = !slice.decodes();
+      EXPECT_EQ(slice.decodes(), w.rows == RowClass::decode || w.n_rows() == 1);
       EXPECT_EQ(slice.first_token, static_cast<int32_t>(n_rows));
       EXPECT_EQ(slice.n_tokens, w.n_rows());
       EXPECT_EQ(slice.first_position, w.first);
       for (int32_t k = 0; k < slice.n_tokens; ++k, ++n_rows) {
+        if (!w.slots.empty()) {
+          EXPECT_EQ(batch.logit_rows[n_logits].slot, w.slots[static_cast<size_t>(k)]);
+          EXPECT_EQ(batch.logit_rows[n_logits++].token, static_cast<int32_t>(n_rows));
+        }
         EXPECT_EQ(batch.tokens[n_rows], w.tokens[static_cast<size_t>(w.first + k)]);
         EXPECT_EQ(batch.positions[n_rows], w.first + k);
       }

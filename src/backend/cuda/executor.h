@@ -279,7 +279,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   DeviceWeights weights_;
   std::optional<PrefillProducts> prefill_;  // where there is the mixed GEMM or cuBLASLt
   bool prefills_ = false;                   // the step at hand: every sequence has several tokens
-  bool decodes_ = false;                    // the step at hand: every sequence has one token
+  bool decodes_ = false;                    // the step at hand: every sequence has one token, and attention shapes its heads
   bool is_running_ = false;                 // work was queued and not waited for: a step failed
   Buffers b_;
   // The layers and the head of a step of few rows as one launch, where the device can.

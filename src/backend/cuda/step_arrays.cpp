@@ -76,7 +76,7 @@ Result<StepBlock> StepBlock::allocate(const StepLimits& limits) {
   StepBlock block;
   block.limits_ = limits;
   block.single_rows_.reserve(static_cast<size_t>(limits.max_sequences));
-  block.segments_.reserve(max_segments(limits.max_sequences, limits.min_singles));
+  block.segments_.reserve(max_segments(limits.max_sequences, limits.max_rows, limits.min_singles));
   INLAY_ASSIGN(block.host_bytes_, PinnedBuffer::allocate(bytes(limits), "page-locked memory for a step"));
   INLAY_ASSIGN(block.device_bytes_, DeviceBuffer::allocate(bytes(limits), "device memory for a step"));
   block.arrange(largest(limits));

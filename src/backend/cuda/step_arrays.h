@@ -18,7 +18,7 @@ struct StepLimits {
   int32_t n_kv_groups = 1;
   int32_t max_logit_rows = 0;
   int32_t max_list = 0;  // bias and count entries of all draws of a step
-  int32_t min_singles = 0;  // single tokens that a segment has room for, whatever fill() is asked for
+  int32_t min_singles = 0;  // rows that decode that a segment has room for, whatever fill() is asked for
 };
 
 // How much of them a step uses, padding included. The fixed part of the block is laid out for it without gaps, so that
@@ -55,7 +55,7 @@ class StepBlock {
   static uint64_t bytes(const StepLimits& limits);
 
   // Arranges both copies for the shape, which holds the batch, and fills the host's; rows and logit rows beyond the
-  // batch become padding, likewise draws. most_singles: single tokens of a segment, at least StepLimits::min_singles.
+  // batch become padding, likewise draws. most_singles: rows of a segment that decode, at least StepLimits::min_singles.
   Status fill(const StepBatch& batch, const BlockShape& shape, int32_t most_singles = INT32_MAX);
   std::span<const StepSegment> segments() const { return segments_; }  // of the last fill
   // What device() and what follows it say is of this segment alone, and counts rows from its first. After a fill, of all: then row numbers are

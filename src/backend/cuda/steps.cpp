@@ -96,7 +96,7 @@ Status CudaExecutor::describe(const StepBatch& batch, std::span<const StepUnit> 
   const bool is_one = units.size() > 1 || !batch.asked_rows.empty();  // segment
   INLAY_TRY(step_->fill(first, b.shape, is_one ? kBuckets.back() : kSegmentRows));
   if (units.size() > 1 && step_->segments().size() > 1)
-    return error(Code::internal, "a step of single tokens and prompts, or of more than %d single tokens, in units", kBuckets.back());
+    return error(Code::internal, "a step of rows that decode and prompts, or of more than %d that decode, in units", kBuckets.back());
   return {};
 }
 
@@ -167,7 +167,7 @@ Status CudaExecutor::launch_units(std::span<const StepUnit> units) {
 Status CudaExecutor::run_segment(std::span<const StepUnit> units, const StepSegment& segment) {
   // Taps of attn_in and the host want to see heads that are shaped.
   const bool is_watched = inspection_.tap || (!block_->asked_rows.empty() && block_->asked == RowValues::hidden);
-  decodes_ = segment.decodes && !is_watched;
+  decodes_ = segment.decodes && !segment.has_runs && !is_watched;
   prefills_ = segment.prefills && prefill_;
   if (prefills_ && units.front().begins_step()) prefill_->begin_step();
   const StepBatch batch{.logit_rows = block_->logit_rows, .sample_rows = block_->sample_rows};
