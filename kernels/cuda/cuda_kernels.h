@@ -99,6 +99,12 @@ struct RepackArgs {
 };
 cudaError_t launch_repack(const RepackArgs& args, cudaStream_t stream);
 
+// A packed matrix of BF16. sums[0] += the sum of the squares of the values in the upper eight rows of its tiles, sums[1] += that of what F16 would
+// change of them, sums[2] and sums[3] those of the lower rows: of gate_up packed matrices gate's and up's. Infinite where F16 cannot hold a value.
+cudaError_t launch_f16_loss(const void* packed, int64_t n_rows, int64_t n_cols, float* sums, cudaStream_t stream);
+// It becomes F16, each value the nearest.
+cudaError_t launch_bf16_to_f16(void* packed, int64_t n_rows, int64_t n_cols, cudaStream_t stream);
+
 // Rows of x as products take them, made by launch_activations; kernels/cuda/linear/activations.cuh has the form. A view of
 // activation_bytes of memory that was zeroed once.
 struct Activations {

@@ -146,7 +146,7 @@ TokenKernel kernel_for(DType a, DType b, int32_t d_head) {
   if (is(DType::q4_k, DType::q6_k)) return token_kernel_of<DType::q4_k, DType::q6_k, kSeveral>(d_head);
   if (is(DType::q8_0, DType::q8_0)) return token_kernel_of<DType::q8_0, DType::q8_0, kSeveral>(d_head);
   if constexpr (!kSeveral) {
-    if (is(DType::bf16, DType::bf16)) return token_kernel_of<DType::bf16, DType::bf16, kSeveral>(d_head);
+    if (is(DType::f16, DType::f16)) return token_kernel_of<DType::f16, DType::f16, kSeveral>(d_head);
   }
   return nullptr;
 }

@@ -130,7 +130,7 @@ Result<MemoryNeeds> cuda_memory_needs(const Plan& plan, const BackendConfig& con
   INLAY_TRY(check_cuda_features(plan.spec, device_index));
   INLAY_TRY(check_cuda_types(plan));
   const CaptureScope relaxed;
-  return CudaExecutor::needs(plan, config, device_index);
+  return CudaExecutor::needs(with_f16(plan), config, device_index);
 }
 
 Result<std::unique_ptr<Backend>> make_cuda_backend(Plan plan, WeightReader& reader, const BackendConfig& config,
@@ -138,8 +138,14 @@ Result<std::unique_ptr<Backend>> make_cuda_backend(Plan plan, WeightReader& read
   INLAY_TRY(check_cuda_features(plan.spec, device_index));
   INLAY_TRY(check_cuda_types(plan));
   const CaptureScope relaxed;
-  auto executor = std::make_unique<CudaExecutor>(std::move(plan), config, device_index);
+  auto executor = std::make_unique<CudaExecutor>(plan, config, device_index, CudaExecutor::Bf16::as_f16);
   INLAY_TRY(executor->load(reader, progress));
+  if (executor->needs_bf16()) {
+    DeviceWeights weights = executor->take_weights();
+    executor = nullptr;  // its memory
+    executor = std::make_unique<CudaExecutor>(plan, config, device_index, CudaExecutor::Bf16::as_it_is);
+    INLAY_TRY(executor->load(reader, progress, std::move(weights)));
+  }
   return std::unique_ptr<Backend>(std::move(executor));
 }
 

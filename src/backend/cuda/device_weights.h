@@ -40,6 +40,11 @@ class DeviceWeights {
   // Reads, copies and packs with up to n_threads threads at once; a reader that is not concurrent is called on this
   // thread alone.
   Status upload(const Plan& plan, WeightReader& reader, int32_t n_threads, const LoadProgress& progress);
+  // The matrices that were BF16 in the plan that was uploaded, and are F16 in that of allocate(), become it; false, and nothing changes: F16 would
+  // lose of one of them more than a hundred-thousandth, root mean square.
+  Result<bool> make_f16(const Plan& uploaded);
+  // What allocate() would have made of it.
+  void use_types_of(const Plan& plan);
   static uint64_t bytes(const Plan& plan);
   static uint64_t staging_bytes(const Plan& plan, int32_t n_threads);  // on the device, while uploading
 

@@ -12,6 +12,7 @@ namespace inlay {
 namespace {
 
 constexpr const char* kWithoutCublas = "prompts run on the engine's own products, without cuBLASLt: ";
+constexpr const char* kNeedsBf16 = "BF16 weights are multiplied with activations of BF16, because F16 could not hold them";
 constexpr const char* kMixedGemm = "prompts multiply quantized weights as they are packed, by the mixed GEMM";
 
 uint64_t u(int64_t v) { return static_cast<uint64_t>(v); }
@@ -141,8 +142,8 @@ MemoryNeeds CudaExecutor::needs(const Plan& plan, const BackendConfig& config, i
   return needs;
 }
 
-CudaExecutor::CudaExecutor(Plan plan, const BackendConfig& config, int32_t device_index)
-    : plan_(std::move(plan)), config_(config), kv_memory_(kv_memory_of(plan_, config_)), device_index_(device_index) {}
+CudaExecutor::CudaExecutor(const Plan& plan, const BackendConfig& config, int32_t device_index, Bf16 bf16)
+    : stored_(plan), plan_(bf16 == Bf16::as_f16 ? with_f16(plan) : plan), config_(config), kv_memory_(kv_memory_of(plan_, config_)), device_index_(device_index) {}
 
 CudaExecutor::~CudaExecutor() {
   if (!stream_) return;  // there is nothing on the device
@@ -150,7 +151,7 @@ CudaExecutor::~CudaExecutor() {
   for (const Stream* stream : {&mask_stream_, &stream_}) drain(stream->get());  // nothing may still use the memory that goes
 }
 
-Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
+Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress, std::optional<DeviceWeights> weights) {
   LoadTimes times;
   INLAY_ASSIGN(context_, PrimaryContext::of(device_index_));
   const ContextScope scope(context_);
@@ -162,17 +163,31 @@ Status CudaExecutor::load(WeightReader& reader, const LoadProgress& progress) {
   INLAY_ASSIGN(masks_are_there_, make_event());
   INLAY_ASSIGN(host_masks_, PinnedBuffer::allocate(mask_bytes(u(limits(plan_, config_).max_logit_rows), plan_.spec.n_vocab), "masks of draws"));
   times.mark("device");
-  INLAY_ASSIGN(weights_, DeviceWeights::allocate(plan_));
+  const bool uploads = !weights;
+  if (weights) {
+    weights_ = *std::move(weights);
+    weights_.use_types_of(plan_);
+  } else {
+    INLAY_ASSIGN(weights_, DeviceWeights::allocate(plan_));
+  }
   INLAY_TRY(take_buffers());
   times.mark("buffers");
   // On zeros, beside the weights; where the system gives no thread, after them.
   std::string parts;
   Task<Status> prepared("inlay-kernels", [&] { return prepare_steps(parts); });
-  Status uploaded = weights_.upload(plan_, reader, config_.n_threads, progress);
+  Status uploaded = uploads ? weights_.upload(stored_, reader, config_.n_threads, progress) : Status();
   times.mark("weights");
   Status status = prepared.get();
   INLAY_TRY(std::move(uploaded));
   INLAY_TRY(std::move(status));
+  if (uploads) {
+    INLAY_ASSIGN(const bool is_f16, weights_.make_f16(stored_));
+    needs_bf16_ = !is_f16;
+    if (needs_bf16_) return {};
+    times.mark("BF16 as F16");
+  } else {
+    remark_ += (remark_.empty() ? "" : "; ") + std::string(kNeedsBf16);
+  }
   if (prefill_) INLAY_TRY(prefill_->settle_factors());
   times.mark("rest of the kernels", parts);
   INLAY_TRY(check_ways());

@@ -25,12 +25,17 @@ namespace inlay {
 
 class CudaExecutor final : public Backend, private OpRunner {
  public:
-  CudaExecutor(Plan plan, const BackendConfig& config, int32_t device_index);
+  enum class Bf16 : uint8_t { as_f16, as_it_is };  // how matrices of BF16 are held: F16 has three bits more for what they are multiplied with
+  CudaExecutor(const Plan& plan, const BackendConfig& config, int32_t device_index, Bf16 bf16);
   ~CudaExecutor() override;
-  Status load(WeightReader& reader, const LoadProgress& progress);
+  // weights: those that another one has uploaded, instead of the reader's.
+  Status load(WeightReader& reader, const LoadProgress& progress, std::optional<DeviceWeights> weights = {});
+  // After a load as F16: it would lose too much of the weights, which are on the device as they are. Then this one is of no use but for them.
+  bool needs_bf16() const { return needs_bf16_; }
+  DeviceWeights take_weights() { return std::move(weights_); }
 
   std::string description() const override { return description_; }
-  const Plan& plan() const override { return plan_; }
+  const Plan& plan() const override { return stored_; }
   const BackendConfig& config() const override { return config_; }
   MemoryNeeds memory() const override { return needs(plan_, config_, device_index_); }
   BackendCounters counters() const override { return cuda_counters(); }
@@ -267,7 +272,8 @@ class CudaExecutor final : public Backend, private OpRunner {
 
   PrimaryContext context_;
   std::optional<ContextScope> closing_;  // while the members below are destroyed
-  const Plan plan_;
+  const Plan stored_;  // as the host knows it
+  const Plan plan_;    // with the types that the weights are held in
   const BackendConfig config_;
   const KvMemory kv_memory_;
   const int32_t device_index_;
@@ -280,6 +286,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   std::optional<PrefillProducts> prefill_;  // where there is the mixed GEMM or cuBLASLt
   bool prefills_ = false;                   // the step at hand: every sequence has several tokens
   bool decodes_ = false;                    // the step at hand: every sequence has one token, and attention shapes its heads
+  bool needs_bf16_ = false;
   bool is_running_ = false;                 // work was queued and not waited for: a step failed
   Buffers b_;
   // The layers and the head of a step of few rows as one launch, where the device can.

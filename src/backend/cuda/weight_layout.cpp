@@ -36,6 +36,21 @@ size_t joined_parts(const Plan& plan, const Op& attn_in, size_t part) {
   return end - part;
 }
 
+Plan with_f16(const Plan& plan) {
+  Plan out = plan;
+  for (Weight& w : out.weights) {
+    if (w.dtype == DType::bf16 && !is_vector(w)) w.dtype = DType::f16;
+  }
+  for (const Op& op : plan.ops) {
+    for (size_t at = 0; at < op.weights.size(); ++at) {
+      const size_t up = up_slot(op, at);
+      if (up == kNoSlot || op.weights[at] == kNoWeight || plan.weight(op, at)->dtype == plan.weight(op, up)->dtype) continue;
+      for (const size_t i : {at, up}) out.weights[op.weights[i]].dtype = plan.weight(op, i)->dtype;
+    }
+  }
+  return out;
+}
+
 WeightLayout::WeightLayout(const Plan& plan)
     : offsets_(plan.weights.size(), kNotPlaced), ups_(plan.weights.size(), kNoWeight) {
   for (const bool vectors : {true, false}) {

@@ -35,6 +35,10 @@ struct WeightPiece {
 // rows of each but the last fill its tiles.
 size_t joined_parts(const Plan& plan, const Op& attn_in, size_t part);
 
+// The plan with its BF16 matrices as F16 (kernels/cuda/linear/bf16_as_f16.cu), but for a gate or up whose counterpart is of another type: they would
+// be interleaved then.
+Plan with_f16(const Plan& plan);
+
 class WeightLayout {
  public:
   static constexpr uint64_t kAlignment = 256;
