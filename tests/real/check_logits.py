@@ -9,7 +9,6 @@ import peer
 import texts
 from inlay_library import Engine
 from measures import ROWS, Distance, faults_of, in_words
-from real_models import TYPE_BOUNDS
 from reference import Truth
 from ways import WAYS, token_by_token
 
@@ -56,7 +55,7 @@ def pieces_of(run, path):
 
 def judge(run, model, path, device, expected, what=""):
     """Each way to run the pieces within the device's bounds. `what`: what is special about the file."""
-    bounds = TYPE_BOUNDS.get((what.strip(), device), run.bounds[model.name, device])
+    bounds = run.bounds[model.name, device]
     for way, rows in WAYS.items():
         with Engine(run.library, path, device, len(expected.pieces[0]) + 8, len(expected.pieces)) as engine:
             figures = expected.figures(rows(engine, expected.pieces))

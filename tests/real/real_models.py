@@ -61,8 +61,6 @@ BOUNDS = {
     ("smollm2", "cuda"): Bounds(1e-5, 1e-2, 0.99, 1e-3, 0.05),
     ("gemma3", "cuda"): Bounds(1e-5, 1e-2, 0.99, 1e-3, 0.05),
 }
-# By type and device, where a type has bounds of its own: a GPU multiplies BF16 weights with activations of BF16.
-TYPE_BOUNDS = {("BF16", "cuda"): Bounds(2e-4, 5e-2, 0.98, 3e-3, 0.2)}
 # The same for the pieces of tests/real/data, which are fewer and harder: prompts, program text, text of many languages.
 STORED_BOUNDS = {
     ("smollm2", "cpu"): Bounds(7.5e-4, 0.1, 0.98, 0.01, 0.6),
