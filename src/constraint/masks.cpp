@@ -168,26 +168,31 @@ void MaskMaker::add_whole(const TokenTree& tree, ConfigId config) {
   if (config != kDead) ranges_.push_back({&tree, 0, static_cast<uint32_t>(tree.nodes().size()), config});
 }
 
-// All tokens, where no slice as a whole is known: of its parts those that an item reaches over.
+// All tokens, where no slice as a whole is known: of its parts those that an item reaches over, and those that none can reach over are left out.
 void MaskMaker::add_root(Automaton& automaton, ConfigId config, std::span<uint32_t> words) {
+  static_assert(kSliceCharacters == kLongestReach);
   const Slice& slice = tokens_.slice();
   std::array<uint32_t, kCharacterSets> reach{};
+  uint32_t most = 0;
   const auto n = static_cast<uint32_t>(automaton.items(config).size());
   const bool look = use_slices_ && !slice.parts.empty() && automaton.few(config).n > ByteClasses::kFew && n <= 64;
   for (uint32_t i = 0; look && i < n; ++i) {
     const Item item = automaton.items(config)[i];
-    for (uint32_t set = 0; !item.is_tokens() && set < kCharacterSets; ++set) {
+    if (item.is_tokens()) continue;
+    most = std::max(most, reach_.most(automaton.regexes(), item.regex));
+    for (uint32_t set = 0; set < kCharacterSets; ++set) {
       const uint32_t one = reach_.of(automaton.regexes(), item.regex, set);
       if (one == 0) break;  // nor of a larger set
       reach[set] = std::max(reach[set], one);
     }
   }
   if (reach[0] == 0) return add_whole(tokens_.tree(), config);
-  for (const Slice::Part& part : slice.parts) {
-    if (reach[part.set] <= part.length)
-      add_whole(part.tree, config);
-    else
-      for (size_t i = 0; i < words.size(); ++i) words[i] |= part.mask[i];
+  for (uint32_t set = 0; set < kCharacterSets; ++set) {
+    if (reach[set] > 0) {
+      const std::vector<uint32_t>& known = slice.part(set, reach[set]).up_to;
+      for (size_t i = 0; i < words.size(); ++i) words[i] |= known[i];
+    }
+    for (uint32_t length = reach[set] + 1; length <= std::min(most, kSliceCharacters); ++length) add_whole(slice.part(set, length).tree, config);
   }
   add_whole(slice.with_quote, config);
   add_whole(slice.limited.others, config);

@@ -86,7 +86,7 @@ Reach::After Reach::after(RegexStore& regexes, RegexId id, uint32_t set) {
   return after_[id][set] = out;
 }
 
-// Deep as the longest of kReaches.
+// At most kLongestReach deep.
 bool Reach::takes(RegexStore& regexes, RegexId id, uint32_t set, uint32_t n) {
   if (n == 0) return id != kNothing;
   if (id == kNothing) return false;
@@ -109,9 +109,34 @@ bool Reach::takes(RegexStore& regexes, RegexId id, uint32_t set, uint32_t n) {
   return all;
 }
 
+bool Reach::may_take(RegexStore& regexes, RegexId id, uint32_t n) {
+  if (id == kNothing) return false;
+  if (n == 0 || regexes.nullable(id)) return true;
+  if (known_.size() <= id) known_.resize(id + 1);
+  if (n <= known_[id].may) return true;
+  if (known_[id].may_not != 0 && n >= known_[id].may_not) return false;
+  bool any = false;
+  for (uint32_t part = 0; part < kCharacterSets && !any; ++part) {
+    const After list = after(regexes, id, part);
+    for (uint32_t i = 0; i < list.size && !any; ++i) {
+      const RegexId next = next_[list.begin + i];
+      any = next == id || may_take(regexes, next, n - 1);
+    }
+  }
+  if (regexes.is_full()) return true;
+  (any ? known_[id].may : known_[id].may_not) = static_cast<uint8_t>(n);
+  return any;
+}
+
 uint32_t Reach::of(RegexStore& regexes, RegexId id, uint32_t set) {
   uint32_t out = 0;
-  while (out < kReaches.size() && takes(regexes, id, set, kReaches[out])) ++out;
+  while (out < kLongestReach && takes(regexes, id, set, out + 1)) ++out;
+  return out;
+}
+
+uint32_t Reach::most(RegexStore& regexes, RegexId id) {
+  uint32_t out = 0;
+  while (out <= kLongestReach && may_take(regexes, id, out + 1)) ++out;
   return out;
 }
 

@@ -102,7 +102,7 @@ size_t Level::memory() const {
 
 size_t Slice::memory() const {
   size_t out = any_length.memory() + limited.memory() + with_quote.memory();
-  for (const Part& part : parts) out += part.mask.size() * 4 + part.tree.memory();
+  for (const Part& part : parts) out += part.up_to.size() * 4 + part.tree.memory();
   return out;
 }
 
@@ -200,18 +200,15 @@ Slice make_slice(std::span<const int32_t> tokens, std::span<const std::string_vi
     if (fate_in_limited(text_of(token)).fate == Fate::closing) with_quote.push_back(token);
   out.with_quote = TokenTree(with_quote, texts, offset, false);
   if (!out.limited.inside_mask.empty()) {
-    std::array<std::vector<int32_t>, kCharacterSets * kReaches.size()> parts;
+    std::array<std::vector<int32_t>, kCharacterSets * kSliceCharacters> parts;
     for (const int32_t token : out.limited.inside) {
       const auto n = plain_text(text_of(token)).n_characters;
-      const auto length = std::lower_bound(kReaches.begin(), kReaches.end(), n) - kReaches.begin();
-      parts[character_set_of(text_of(token)) * kReaches.size() + static_cast<size_t>(length)].push_back(token);
+      parts[character_set_of(text_of(token)) * kSliceCharacters + n - 1].push_back(token);
     }
-    for (uint32_t i = 0; i < parts.size(); ++i) {
-      if (parts[i].empty()) continue;
-      const auto n = static_cast<uint32_t>(kReaches.size());
-      Slice::Part part{i / n, i % n, std::vector<uint32_t>(out.limited.inside_mask.size()), TokenTree(parts[i], texts, offset, false)};
-      for (const int32_t token : parts[i]) set_bit(part.mask, token);
-      out.parts.push_back(std::move(part));
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const bool begins_set = i % kSliceCharacters == 0;
+      out.parts.push_back({begins_set ? std::vector<uint32_t>(out.limited.inside_mask.size()) : out.parts.back().up_to, TokenTree(parts[i], texts, offset, false)});
+      for (const int32_t token : parts[i]) set_bit(out.parts.back().up_to, token);
     }
   }
   for (Level* level : {&out.any_length, &out.limited})

@@ -68,13 +68,14 @@ struct Slice {
   Level any_length;  // in a string that takes all characters, and as many as there are (Spelling::json)
   Level limited;     // in one that takes kSliceCharacters characters in any case: those without escapes and of no more
   TokenTree with_quote;  // of `limited`: the closing ones and those of the groups
-  // Of `limited`: the inside ones by the smallest set of characters (reach.h) and by length, where they are many
+  // Of `limited`: the inside ones by the smallest set of characters that theirs are in (reach.h) and by their number, where they are many.
+  // (kCharacterSets, kSliceCharacters), or none
   struct Part {
-    uint32_t set, length;  // in kReaches
-    std::vector<uint32_t> mask;
-    TokenTree tree;
+    std::vector<uint32_t> up_to;  // of the set: the mask of those of no more characters
+    TokenTree tree;               // those of so many characters
   };
   std::vector<Part> parts;
+  const Part& part(uint32_t set, uint32_t n_characters) const { return parts[set * kSliceCharacters + n_characters - 1]; }
 
   size_t memory() const;
 };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "src/constraint/constraint.h"
+#include "src/constraint/gbnf.h"
 #include "src/constraint/json_schema.h"
 #include "tests/unit/constraint_naive.h"
 #include "tests/unit/constraint_vocabulary.h"
@@ -52,7 +53,7 @@ std::shared_ptr<const TokenTrie> mixed_vocabulary() {
       for (int n = 1 + static_cast<int>(random() % 4); n > 0; --n) text += parts[random() % parts.size()];
       texts.push_back(text);
     }
-    for (int i = 0; i < 5000; ++i) {
+    for (int i = 0; i < 8000; ++i) {
       std::string text(random() % 3 == 0 ? " " : "");
       for (int n = 1 + static_cast<int>(random() % 19); n > 0; --n) text += "abcdefghijklmnopABCXYZ0123_- ."[random() % 30];
       texts.push_back(text + (random() % 6 == 0 ? parts[11 + random() % 5] : ""));
@@ -156,6 +157,54 @@ TEST(ConstraintMasks, EveryBitIsThatOfANaiveRecognizer) {
       }
     }
   }
+}
+
+// Character by character to the end of what a text may have: how many more there can be decides which tokens are known without being read.
+TEST(ConstraintMasks, EveryBitWhateverIsLeftOfALength) {
+  const std::string_view sources[] = {
+      R"({"type":"string","maxLength":17})",
+      R"({"type":"string","minLength":3,"maxLength":9})",
+      R"({"type":"string","pattern":"^[a-z]{1,12}$"})",
+      R"({"type":"string","pattern":"^[a-z0-9]{0,5}(-[a-z]{1,4})?$"})",
+      R"({"type":"string","pattern":"^[ -~]{0,14}\u00e9?$"})",
+      R"({"anyOf":[{"type":"string","maxLength":4},{"type":"string","pattern":"^[a-z]{1,10}$"}]})",
+      R"({"type":"string","maxLength":11,"not":{"enum":["aaa","aaaa1"]}})",
+      R"({"type":"object","propertyNames":{"maxLength":7},"additionalProperties":{"const":"aaaaaa"}})",
+      "root ::= word word? \"-\" word\nword ::= [a-zA-Z]{1,6}",
+      "root ::= [^\\x00-\\x1f]{2,13} \"a\"",
+      "root ::= (\"a\" | \"ab\" | [0-9]){1,8} [a-c]*",
+  };
+  ASSERT_FALSE(mixed_vocabulary()->slice().parts.empty()) << "the vocabulary is too small for what is to be tested";
+  size_t n_states = 0;
+  for (const std::string_view source : sources) {
+    const bool is_schema = source[0] == '{';
+    const auto grammar_of = [&]() -> Grammar {
+      if (is_schema) return finished_grammar(std::string(source).c_str());
+      auto made = compile_gbnf(source, {});
+      EXPECT_TRUE(made.ok()) << source << made.status().message;
+      EXPECT_TRUE(made->finish().ok());
+      return *std::move(made);
+    };
+    Grammar grammar = grammar_of();
+    auto unfinished = is_schema ? Result<Grammar>(std::move(compile_json_schema(std::string(source))->grammar)) : compile_gbnf(source, {});
+    ASSERT_TRUE(unfinished.ok()) << source;
+    const auto constraint = Constraint::make(*std::move(unfinished), mixed_vocabulary());
+    ASSERT_TRUE(constraint.ok()) << source << constraint.status().message;
+    ConstraintState state(*constraint);
+    NaiveRecognizer naive(grammar);
+    const std::string text = (source.find("object") != source.npos ? "{\"" : is_schema ? "\"" : "") + std::string(20, 'a');
+    for (const char byte : text) {
+      const Mask mask = mask_of(state);
+      const std::vector<int32_t> wrong = wrong_bits(mask, naive);
+      ASSERT_TRUE(wrong.empty()) << source << " after " << state.text() << ": " << wrong.size() << " bits, token " << mixed_vocabulary()->bytes(wrong[0])
+                                 << " should be " << !has(mask, wrong[0]);
+      ++n_states;
+      if (!has(mask, static_cast<unsigned char>(byte))) break;
+      ASSERT_TRUE(state.accept_bytes({&byte, 1}).ok());
+      naive.step(static_cast<uint8_t>(byte));
+    }
+  }
+  EXPECT_GT(n_states, 110u);
 }
 
 TEST(ConstraintMasks, SeesAWrongBit) {
