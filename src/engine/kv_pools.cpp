@@ -70,7 +70,7 @@ int32_t KvPools::find(std::span<const int32_t> tokens) const {
   return static_cast<int32_t>(chain_.size()) * kKvBlockTokens;
 }
 
-int32_t KvPools::take(std::span<const int32_t> tokens, KvHoldings& holdings) {
+int32_t KvPools::take(std::span<const int32_t> tokens, KvHoldings& holdings, const CopyBlock& copy) {
   find(tokens, chain_);
   const size_t n = chain_.size() * kKvBlockTokens;
   for (size_t g = 0; g < groups_.size() && n > 0; ++g) {
@@ -82,7 +82,31 @@ int32_t KvPools::take(std::span<const int32_t> tokens, KvHoldings& holdings) {
       h.first_row = h.first * kKvBlockTokens;
     }
   }
-  return static_cast<int32_t>(n);
+  return static_cast<int32_t>(n) + take_part(tokens.subspan(n), holdings, copy);
+}
+
+// What holds other tokens behind the first ones is copied, since the rest will be written.
+int32_t KvPools::take_part(std::span<const int32_t> tokens, KvHoldings& holdings, const CopyBlock& copy) {
+  if (!has_cache()) return 0;
+  const PrefixCache::Part part = finder()->find_part(chain_, tokens);
+  if (part.n == 0 || std::ranges::any_of(windows_, [&](const auto& window) { return window && window->block_of(part.block) == WindowCache::kNone; })) return 0;
+  const auto source = [&](size_t g) { return caches_[g] ? part.block : windows_[g]->block_of(part.block); };
+  for (size_t g = 0; g < groups_.size(); ++g) pools_[g].share(source(g));  // room for the copy is not made by it
+  bool is_copied = true;
+  for (size_t g = 0; g < groups_.size(); ++g) is_copied = make_room(g, 1) && is_copied;
+  for (size_t g = 0; g < groups_.size() && is_copied; ++g) {
+    const int32_t own = pools_[g].take();
+    holdings[g].table.push_back(own);
+    is_copied = copy(static_cast<int32_t>(g), source(g), own).ok();
+  }
+  for (size_t g = 0; g < groups_.size(); ++g) pools_[g].release(source(g));
+  if (!is_copied) {
+    cut(holdings, static_cast<int32_t>(chain_.size()) * kKvBlockTokens);
+    return 0;
+  }
+  chain_.push_back(part.block);
+  finder()->use(chain_);
+  return part.n;
 }
 
 void KvPools::keep(std::span<const int32_t> tokens, const KvHoldings& holdings) {

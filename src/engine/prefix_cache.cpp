@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "src/plan/kv_groups.h"
 
@@ -19,6 +20,7 @@ PrefixCache::PrefixCache(KvPool& pool) : pool_(pool) {
   entries_.resize(n);
   tokens_.resize(n * kTokens);
   heads_.assign(std::bit_ceil(2 * n + 1), kNone);
+  heads_of_first_ = heads_;
   chain_.reserve(n);
 }
 
@@ -63,6 +65,21 @@ void PrefixCache::find_all(std::span<const int32_t> tokens, std::vector<int32_t>
   }
 }
 
+PrefixCache::Part PrefixCache::find_part(std::span<const int32_t> chain, std::span<const int32_t> tokens) const {
+  if (tokens.size() < kLeastPart) return {};
+  const int32_t parent = chain.empty() ? kNone : chain.back();
+  const uint64_t hash = hash_of(hash_behind(parent), tokens.first(kLeastPart));
+  const uint64_t number = parent == kNone ? 0 : entry(parent).number;
+  Part out;
+  for (int32_t block = heads_of_first_[hash & (heads_of_first_.size() - 1)]; block != kNone; block = entry(block).next_of_first) {
+    const std::span<const int32_t> own = tokens_of(block);
+    if (entry(block).hash_of_first != hash || entry(block).parent != number) continue;
+    const auto n_same = static_cast<int32_t>(std::ranges::mismatch(own, tokens).in1 - own.begin());
+    if (n_same > out.n) out = {block, n_same};
+  }
+  return out.n < static_cast<int32_t>(kLeastPart) ? Part() : out;
+}
+
 void PrefixCache::take(std::span<const int32_t> tokens, std::vector<int32_t>& blocks) {
   find_all(tokens, blocks);
   for (const int32_t block : blocks) pool_.share(block);
@@ -96,10 +113,10 @@ void PrefixCache::keep(std::span<const int32_t> tokens, std::span<const int32_t>
 void PrefixCache::add(int32_t block, int32_t parent, std::span<const int32_t> tokens) {
   Entry& own = entry(block);
   own = {.hash = hash_of(hash_behind(parent), tokens), .number = ++n_made_, .parent = parent == kNone ? 0 : entry(parent).number, .is_kept = true};
+  own.hash_of_first = hash_of(hash_behind(parent), tokens.first(kLeastPart));
   std::ranges::copy(tokens, tokens_of(block).begin());
-  int32_t& head = heads_[own.hash & (heads_.size() - 1)];
-  own.next_of_hash = head;
-  head = block;
+  own.next_of_hash = std::exchange(heads_[own.hash & (heads_.size() - 1)], block);
+  own.next_of_first = std::exchange(heads_of_first_[own.hash_of_first & (heads_of_first_.size() - 1)], block);
   put_first(block);
   pool_.keep(block);
   ++n_kept_;
@@ -110,6 +127,9 @@ void PrefixCache::drop(int32_t block) {
   int32_t* at = &heads_[own.hash & (heads_.size() - 1)];
   while (*at != block) at = &entry(*at).next_of_hash;
   *at = own.next_of_hash;
+  at = &heads_of_first_[own.hash_of_first & (heads_of_first_.size() - 1)];
+  while (*at != block) at = &entry(*at).next_of_first;
+  *at = own.next_of_first;
   unlink(block);
   own = {};
   --n_kept_;

@@ -3,6 +3,8 @@
 //
 // An entry is a block with what it continues; the cache has a reference to it. Who uses a chain of entries uses all of it, so that the entry that
 // nobody has used for longest continues none that is older.
+//
+// Of a block that holds other tokens than those that are looked for, the first ones may be the same: then a copy of it does for these.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +27,15 @@ class PrefixCache {
   size_t n_found(std::span<const int32_t> tokens) const;  // how many blocks take() would give
   // These, without references; not counted as used.
   void find_all(std::span<const int32_t> tokens, std::vector<int32_t>& blocks) const;
+  // Behind a chain, the block of which the most first tokens are those that are looked for, and how many: at least kLeastPart, else 0 of none.
+  struct Part {
+    int32_t block = kNone, n = 0;
+  };
+  Part find_part(std::span<const int32_t> chain, std::span<const int32_t> tokens) const;
+  // The least number of tokens for which a block is copied. Fewer than these many prompts have in common by their template alone.
+  static constexpr size_t kLeastPart = 8;
+  // The chain counts as used now.
+  void use(std::span<const int32_t> chain);
   // Keeps those of `blocks` that hold kKvBlockTokens of the tokens each, behind one another. Tokens that are known stay with the block that they have.
   void keep(std::span<const int32_t> tokens, std::span<const int32_t> blocks);
   // Gives up to n blocks back to the pool that nobody else uses, those that nobody has used for longest first; how many. `dropped` gets each.
@@ -53,17 +64,17 @@ class PrefixCache {
   }
 
   int32_t n_kept() const { return n_kept_; }
+  static constexpr int32_t kNone = -1;  // no block
 
   // The hash of tokens behind others, which have `before`. Whoever chooses the tokens can make two lists of them equal in it.
   static constexpr uint64_t kHashOfNothing = 0x9e3779b97f4a7c15u;
   static uint64_t hash_of(uint64_t before, std::span<const int32_t> tokens);
 
  private:
-  static constexpr int32_t kNone = -1;
   struct Entry {  // of the block of its number
-    uint64_t hash = 0;
+    uint64_t hash = 0, hash_of_first = 0;  // of all its tokens, and of the first kLeastPart
     uint64_t number = 0, parent = 0;  // its own, which no other entry ever had, and that of the one that it continues; 0: none
-    int32_t next_of_hash = kNone;
+    int32_t next_of_hash = kNone, next_of_first = kNone;
     int32_t newer = kNone, older = kNone;  // by use
     bool is_kept = false;
   };
@@ -78,12 +89,12 @@ class PrefixCache {
   void drop(int32_t block);
   void put_first(int32_t block);
   void unlink(int32_t block);
-  void use(std::span<const int32_t> chain);
 
   KvPool& pool_;
   std::vector<Entry> entries_;   // one for each block of the pool
   std::vector<int32_t> tokens_;  // (blocks, kKvBlockTokens)
   std::vector<int32_t> heads_;   // of the lists of entries whose hashes end in the same bits
+  std::vector<int32_t> heads_of_first_;  // likewise
   std::vector<int32_t> chain_;
   int32_t newest_ = kNone, oldest_ = kNone;
   uint64_t n_made_ = 0;
