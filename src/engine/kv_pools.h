@@ -29,7 +29,8 @@ using KvHoldings = std::vector<KvHolding>;  // by group
 
 class KvPools {
  public:
-  KvPools(std::span<const KvGroup> groups, const BackendConfig& config);
+  // store: for kept blocks of the one group, where none has a window.
+  KvPools(std::span<const KvGroup> groups, const BackendConfig& config, BlockStore* store = nullptr);
   KvPools(const KvPools&) = delete;
   KvPools& operator=(const KvPools&) = delete;
 
@@ -91,6 +92,8 @@ class KvPools {
   // For holdings without blocks: tables that begin where they did, with those first blocks that are still what they were. How many tokens these hold.
   void lay_out(std::span<const int32_t> first_rows, KvHoldings& holdings);  // tables that begin with these positions
   int32_t take_again(std::span<const int32_t> tokens, std::span<const Former> formers, KvHoldings& holdings);
+
+  PrefixCache::StoreCounts store_counts() const { return has_cache() ? finder()->store_counts() : PrefixCache::StoreCounts(); }
 
   std::span<const KvGroup> groups() const { return groups_; }
   const KvPool& pool(size_t group) const { return pools_[group]; }

@@ -6,8 +6,15 @@
 
 namespace inlay {
 
-Sequences::Sequences(Backend& backend, LostDevice& lost, Mutex& mutex, int32_t max_sequences, bool ahead)
-    : backend_(backend), lost_(lost), mutex_(mutex), max_sequences_(max_sequences), ahead_(ahead), kv_(backend.plan().kv.groups, backend.config()), chunks_(backend) {
+Sequences::Sequences(Backend& backend, LostDevice& lost, Mutex& mutex, int32_t max_sequences, bool ahead, uint64_t host_bytes)
+    : backend_(backend),
+      lost_(lost),
+      mutex_(mutex),
+      max_sequences_(max_sequences),
+      ahead_(ahead),
+      host_(host_bytes > 0 ? std::make_unique<HostBlocks>(backend, lost, 0, host_bytes) : nullptr),
+      kv_(backend.plan().kv.groups, backend.config(), host_.get()),
+      chunks_(backend) {
   for (int32_t slot = max_sequences - 1; slot >= 0; --slot) free_slots_.push_back(slot);
 }
 

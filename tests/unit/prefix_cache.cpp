@@ -173,10 +173,10 @@ TEST(PrefixCache, ABlockOfWhichTheFirstTokensAreTheSame) {
     if (row.then != 2) tokens.push_back(row.then);
     const PrefixCache::Part part = c.cache.find_part(chain, tokens);
     EXPECT_EQ(part.n, row.n) << row.what;
-    EXPECT_EQ(part.block, row.block) << row.what;
+    EXPECT_EQ(part.place, row.block) << row.what;
   }
   EXPECT_EQ(c.cache.find_part({}, block(2)).n, 0) << "at the beginning nothing is 2";
-  EXPECT_EQ(c.cache.find_part({}, Tokens(9, 7)).block, elsewhere[0]);
+  EXPECT_EQ(c.cache.find_part({}, Tokens(9, 7)).place, elsewhere[0]);
   EXPECT_EQ(c.cache.find_part(std::vector{second[1]}, block(2)).n, 0) << "nothing is behind it";
   for (const auto* own : {&first, &second, &elsewhere}) c.release(*own);
   EXPECT_EQ(c.cache.give_back(9), 5);
