@@ -346,6 +346,60 @@ TEST_P(HostBlocksOfRequests, SessionsMakeBlocksGo) {
   EXPECT_EQ(collected_[again].tokens, collected_[first].tokens);
 }
 
+// A session for requests that rests gives its blocks to others, and finds them on the host.
+TEST_P(HostBlocksOfRequests, ARestingSessionFindsItsBlocksOnTheHost) {
+  for (const int32_t n_on_host : {16, 0}) {
+    open(4, n_on_host);
+    const auto session = this->session({.ignore_end_of_generation = true, .for_requests = true});
+    const auto turn = [&](int32_t n_tokens, int32_t start) {
+      RequestOptions options = plain(4);
+      options.continues = session;
+      const uint64_t id = submit(prompt(n_tokens, start), options);
+      run_all();
+      return collected_[id].end.n_cached;
+    };
+    EXPECT_EQ(turn(70, 9), 0);
+    submit(prompt(100, 131), plain(2));
+    run_all();
+    EXPECT_EQ(session->info().n_kv_blocks, 0);
+    EXPECT_EQ(turn(5, 77), n_on_host > 0 ? 64 : 0);
+    EXPECT_EQ(stored().n_moved_back, n_on_host > 0 ? 2u : 0u);
+    const auto other = load({.n_context = 128, .max_sessions = 1, .n_threads = 2, .prefill_chunk = 32});
+    const auto stepped = *other->create_session({.ignore_end_of_generation = true});
+    for (const auto& [n_tokens, start] : {std::pair{70, 9}, {5, 77}}) {
+      ASSERT_TRUE(prefill(*stepped, prompt(n_tokens, start)).ok());
+      for (int i = 0; i < 4; ++i) {
+        Session* one[] = {stepped.get()};
+        StepEvent event;
+        ASSERT_TRUE(other->decode_step(one, {&event, 1}).ok());
+      }
+    }
+    if (GetParam() == DeviceKind::cpu) {
+      EXPECT_EQ(Tokens(session->tokens().begin(), session->tokens().end()), Tokens(stepped->tokens().begin(), stepped->tokens().end()));
+    }
+  }
+}
+
+// The memory is taken chunk by chunk, one ahead of what is needed.
+TEST_P(HostBlocksOfRequests, MemoryIsTakenAsItIsNeeded) {
+  const uint64_t block = with_blocks(1).kv_budget_bytes;
+  const auto n_of_chunk = static_cast<int32_t>(std::max<uint64_t>(1, HostBlocks::kChunkBytes / block));
+  open(5, 2 * n_of_chunk + 3);
+  EXPECT_EQ(engine_->stats().host_bytes, block * static_cast<uint64_t>(n_of_chunk)) << "the first chunk is taken by the load";
+  const int32_t n_all = 2 * n_of_chunk + 3;
+  for (int32_t start = 0; stored().n_stored < n_all - 3; ++start) {
+    ASSERT_LT(start, 300) << "there are no more prompts";
+    submit(prompt(100, start), plain(1));
+    run_all();
+    engine_->host_blocks()->wait_until_ahead();
+    const auto n_taken = static_cast<int32_t>(engine_->stats().host_bytes / block), n_free = n_taken - stored().n_stored;
+    EXPECT_TRUE(n_free >= n_of_chunk || n_taken == n_all) << n_free;
+    EXPECT_LT(n_free, 2 * n_of_chunk);
+  }
+  EXPECT_EQ(stored().n_given_up, 0u);
+  EXPECT_EQ(engine_->stats().host_bytes, engine_->info().prefix_cache_host_bytes);
+}
+
 // Arrivals, cancels, priorities, prompts that begin alike, a quarter of the pool and a small budget, so that blocks go and come back all the time; whole steps
 // and units; those that are put out are computed again or copied.
 TEST_P(HostBlocksOfRequests, EachComesToWhatItComesToAlone) {
