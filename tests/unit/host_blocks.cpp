@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <thread>
 
 #include "tests/support/allocation_counter.h"
 #include "tests/support/engine_requests.h"
@@ -464,6 +465,53 @@ TEST_P(HostBlocksOfRequests, EachComesToWhatItComesToAlone) {
   EXPECT_GT(n_parts, 50u);
   EXPECT_GT(n_put_out, 10u);
   expect_few_differ();
+}
+
+// The engine's own thread, several hosts, and one that only looks; the memory is taken meanwhile.
+TEST_P(HostBlocksOfRequests, TheEnginesThreadServesAll) {
+  const uint64_t block = with_blocks(1).kv_budget_bytes;
+  EngineOptions options = with_blocks(6);
+  options.prefix_cache_host_bytes = 300 * block;
+  load_with(options);
+  std::vector<Collected> wanted;
+  for (int32_t i = 0; i < 4; ++i) wanted.push_back(alone(*engine_, prompt(80, 41 * i), plain(3).session));
+  ASSERT_TRUE(engine_->requests().set_thread(ThreadShare{}).ok());
+  std::atomic<int> n_right{0};
+  std::atomic<bool> ends{false};
+  std::thread looks([&] {
+    while (!ends) EXPECT_LE(engine_->stats().host_bytes, 300 * block);
+  });
+  std::vector<std::thread> hosts;
+  for (int32_t t = 0; t < 3; ++t) {
+    hosts.emplace_back([&, t] {
+      const auto queue = engine_->requests().add_queue(engine_, {});
+      for (int32_t i = 0; i < 24; ++i) {
+        uint64_t id = 0;
+        const int32_t which = (i + t) % 4;
+        if (!engine_->requests().submit(queue, i % 2 == 0 ? prompt(80, 41 * which) : prompt(70, 7 * i + 90 * t), plain(3), id).ok()) return;
+        Tokens got;
+        for (bool ended = false; !ended;) {
+          const auto woken = queue->wait(10'000'000);
+          if (!woken.ok() || !*woken) return;
+          std::vector<TokenLogprob> room(8);
+          std::string text(64, '\0');
+          const auto polled = queue->poll({.n_events = 4, .tokens = room, .text = text}, [&](size_t, const RequestEvent& event) {
+            for (const TokenLogprob& token : std::span(room).subspan(event.first_token, event.n_tokens)) got.push_back(token.token);
+            ended = event.is_end;
+          });
+          if (!polled.ok()) return;
+          engine_->requests().note_polled();
+        }
+        const Tokens& own = wanted[static_cast<size_t>(which)].tokens;
+        n_right += i % 2 == 1 || (GetParam() == DeviceKind::cuda ? got.size() == own.size() : got == own);
+      }
+    });
+  }
+  for (std::thread& host : hosts) host.join();
+  ends = true;
+  looks.join();
+  EXPECT_EQ(n_right, 3 * 24);
+  EXPECT_GT(stored().n_moved_back, 5u);
 }
 
 // A decode step that needs the room of kept blocks takes no memory for it.
