@@ -49,7 +49,8 @@ void HostBlocks::take_chunks() {
     lock.unlock();
     std::byte* memory = nullptr;
     try {
-      if (const auto taken = backend_.take_host_memory(block_bytes_ * static_cast<uint64_t>(n)); taken.ok()) memory = taken->data();
+      const auto taken = backend_.take_host_memory(block_bytes_ * static_cast<uint64_t>(n));
+      if (taken.ok()) memory = taken->data(), std::ranges::fill(*taken, std::byte{0});  // so that no copy waits for the system's pages
     } catch (const std::bad_alloc&) {  // as a system that gives none
     }
     lock.lock();
