@@ -91,13 +91,23 @@ type Stats struct {
 	NKVBlocksPeak int `json:"n_kv_blocks_peak"`
 	// NBlockTokens is how many tokens a block holds.
 	NBlockTokens int `json:"n_block_tokens"`
+	// NKVBlocksOnHost counts the blocks that are in the host's memory now, because their room in the pool was wanted
+	// (LoadOptions.PrefixCacheHost). NKVBlocksToHost went there, NKVBlocksFromHost came back, and NKVBlocksHostDropped were given up
+	// there for others. HostBytes is how much of that memory was taken so far.
+	NKVBlocksOnHost      int    `json:"n_kv_blocks_on_host"`
+	NKVBlocksToHost      uint64 `json:"n_kv_blocks_to_host"`
+	NKVBlocksFromHost    uint64 `json:"n_kv_blocks_from_host"`
+	NKVBlocksHostDropped uint64 `json:"n_kv_blocks_host_dropped"`
+	HostBytes            uint64 `json:"host_bytes"`
 }
 
 func statsOf(c *raw.Stats) Stats {
 	return Stats{NSessions: int(c.NSessions), NPrefillTokens: c.NPrefillTokens, NDecodeTokens: c.NDecodeTokens,
 		NDecodeSteps: c.NDecodeSteps, LoadSeconds: c.LoadSeconds, PrefillSeconds: c.PrefillSeconds,
 		DecodeSeconds: c.DecodeSeconds, NKVBlocks: int(c.NKVBlocks), NKVBlocksUsed: int(c.NKVBlocksUsed),
-		NKVBlocksPeak: int(c.NKVBlocksPeak), NBlockTokens: int(c.NBlockTokens)}
+		NKVBlocksPeak: int(c.NKVBlocksPeak), NBlockTokens: int(c.NBlockTokens), NKVBlocksOnHost: int(c.NKVBlocksOnHost),
+		NKVBlocksToHost: c.NKVBlocksToHost, NKVBlocksFromHost: c.NKVBlocksFromHost, NKVBlocksHostDropped: c.NKVBlocksHostDropped,
+		HostBytes: c.HostBytes}
 }
 
 // MemoryInfo is the memory that a load would take, and what its options come to.
@@ -117,10 +127,12 @@ type MemoryInfo struct {
 	AvailableBytes uint64 `json:"available_bytes"`
 	// WeightDtype is what was asked for if it changes the type of any matrix, else WeightDefault.
 	WeightDtype WeightDtype `json:"weight_dtype"`
+	// PrefixCacheHostBytes is memory of the host for blocks whose room in the KV pool is wanted, at most; it is not in the sum.
+	PrefixCacheHostBytes uint64 `json:"prefix_cache_host_bytes"`
 }
 
 func memoryInfoOf(c *raw.MemoryInfo) MemoryInfo {
 	return MemoryInfo{Device: c.Device, NContext: int(c.NContext), MaxSessions: int(c.MaxSessions), WeightBytes: c.WeightBytes,
 		KVBytes: c.KVBytes, ScratchBytes: c.ScratchBytes, TotalBytes: c.TotalBytes, AvailableBytes: c.AvailableBytes,
-		WeightDtype: c.WeightDtype}
+		WeightDtype: c.WeightDtype, PrefixCacheHostBytes: c.PrefixCacheHostBytes}
 }

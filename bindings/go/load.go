@@ -29,6 +29,9 @@ type LoadOptions struct {
 	// KVBudget is the size in bytes of the KV pool that the sessions share: by default enough for all sessions with a
 	// full context, at most 2 GiB but one context at least.
 	KVBudget uint64
+	// PrefixCacheHost is how much of the host's memory, in bytes, blocks may have that requests may find again, but whose room in
+	// the KV pool is wanted: by default none.
+	PrefixCacheHost uint64
 	// KVDtype is the type of the stored keys and values.
 	KVDtype KVDtype
 	// WeightDtype is the type in which the weights are held, by default the file's types.
@@ -68,6 +71,7 @@ func (o *LoadOptions) params(op string) (*raw.LoadParams, func(), error) {
 	params.MaxSessions = n.int32("MaxSessions", o.MaxSessions)
 	params.NThreads = n.int32("Threads", o.Threads)
 	params.KVBudgetBytes = o.KVBudget
+	params.PrefixCacheHostBytes = o.PrefixCacheHost
 	params.KVDtype = o.KVDtype
 	params.WeightDtype = o.WeightDtype
 	params.PrefillChunk = n.int32("PrefillChunk", o.PrefillChunk)

@@ -182,6 +182,7 @@ func TestMessagesNameGo(t *testing.T) {
 		"MaxSessions is 1025":            ofPlan(LoadOptions{MaxSessions: 1025}),
 		"Threads is -3":                  func() error { _, _, err := Explain(testModel, &LoadOptions{Threads: -3}); return err },
 		"KVBudget is 1":                  ofPlan(LoadOptions{KVBudget: 1}),
+		"PrefixCacheHost is 1":           ofPlan(LoadOptions{PrefixCacheHost: 1}),
 		"KVDtype is 77":                  ofPlan(LoadOptions{KVDtype: 77}),
 		"WeightDtype is 77":              ofPlan(LoadOptions{WeightDtype: 77}),
 		"PrefillChunk is 4097":           ofPlan(LoadOptions{PrefillChunk: 4097}),

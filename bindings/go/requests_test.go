@@ -482,6 +482,36 @@ func TestRequestsShareTheirPrompts(t *testing.T) {
 	}
 }
 
+func TestBlocksGoToTheHostAndComeBack(t *testing.T) {
+	plan, err := MemoryPlan(testModel, &LoadOptions{Context: 256, MaxSessions: 1})
+	if err != nil || plan.PrefixCacheHostBytes != 0 {
+		t.Fatal(plan, err)
+	}
+	block := plan.KVBytes / 8
+	engine := engineWith(t, func(o *LoadOptions) {
+		o.Context, o.MaxSessions, o.KVBudget, o.PrefixCacheHost = 256, 1, 4*block, 6*block
+	})
+	for stats, _ := engine.Stats(); stats.HostBytes < 6*block; stats, _ = engine.Stats() { // a thread takes it
+		time.Sleep(time.Millisecond)
+	}
+	queue := queueOf(t, engine, nil)
+	for i, token := range []int32{65, 66, 65} {
+		prompt := make([]int32, 100)
+		for k := range prompt {
+			prompt[k] = token
+		}
+		id := submit(t, queue, Request{Tokens: prompt, Session: upTo(4)})
+		run(t, engine, RunOptions{})
+		if end := collect(t, queue, 1)[id].end; end.CachedTokens != []int{0, 0, 96}[i] {
+			t.Errorf("%d: %+v", i, end)
+		}
+	}
+	stats, err := engine.Stats()
+	if err != nil || stats.NKVBlocksToHost != 6 || stats.NKVBlocksFromHost != 3 || stats.NKVBlocksOnHost != 3 || stats.NKVBlocksHostDropped != 0 {
+		t.Errorf("%+v %v", stats, err)
+	}
+}
+
 func TestWaitForEvents(t *testing.T) {
 	engine := engineWith(t, nil)
 	queue := queueOf(t, engine, nil)

@@ -45,6 +45,7 @@ int load(const Options& options, Loaded& loaded) {
   params.max_sessions = static_cast<int32_t>(options.n_parallel);
   params.n_threads = static_cast<int32_t>(options.n_threads);
   params.kv_budget_bytes = static_cast<uint64_t>(options.kv_mib) << 20;
+  params.prefix_cache_host_bytes = static_cast<uint64_t>(options.prefix_host_mib) << 20;
   params.log_level = INLAY_LOG_WARNING;
   params.log = on_log;
   inlay_error error;

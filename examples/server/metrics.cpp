@@ -47,6 +47,8 @@ std::string Metrics::text(const Model& model) const {
   if (inlay_engine_get_stats(model.engine, &stats, nullptr) != INLAY_OK) return out;
   write(out, "kv_blocks", "gauge", "Blocks of the KV pool.", static_cast<uint64_t>(stats.n_kv_blocks));
   write(out, "kv_blocks_used", "gauge", "Blocks in use.", static_cast<uint64_t>(stats.n_kv_blocks_used));
+  write(out, "kv_blocks_on_host", "gauge", "Blocks in the host's memory, whose room in the pool was wanted.", static_cast<uint64_t>(stats.n_kv_blocks_on_host));
+  write(out, "kv_blocks_from_host_total", "counter", "Blocks that came back from there.", stats.n_kv_blocks_from_host);
   return out;
 }
 

@@ -77,6 +77,7 @@ std::vector<Option> all_options(Options& o) {
       integer("--ctx", 0, INT32_MAX, o.n_context, "longest prompt with its answer, in tokens (what the model was trained for, at most 4096)"),
       integer("--parallel", 1, 1024, o.n_parallel, "answers that are written at a time; others wait (8)"),
       integer("--kv-mib", 0, 1 << 24, o.kv_mib, "memory for keys and values (what the library takes)"),
+      integer("--prefix-host-mib", 0, 1 << 24, o.prefix_host_mib, "memory of the host behind it, for what conversations may find again (none)"),
       integer("--threads", 0, 1024, o.n_threads, "that compute (all processors)"),
       choice("--pooling", "default|mean|last|first", {"default", "mean", "last", "first"}, o.pooling, "of embeddings (what the model says)"),
       integer("--queue", 1, 1 << 20, o.n_queue, "requests that wait or run; one more gets status 429 (256)"),

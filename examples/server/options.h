@@ -19,7 +19,7 @@ struct Options {
   HttpOptions http;
   inlay_device_kind device = INLAY_DEVICE_AUTO;
   inlay_pooling pooling = INLAY_POOLING_DEFAULT;
-  int64_t n_context = 0, n_threads = 0, n_parallel = 8, kv_mib = 0, n_queue = 256, max_tokens = 0, answer_ms = 600'000, max_step_ms = 100;
+  int64_t n_context = 0, n_threads = 0, n_parallel = 8, kv_mib = 0, prefix_host_mib = 0, n_queue = 256, max_tokens = 0, answer_ms = 600'000, max_step_ms = 100;
 };
 
 // -1, or the exit code that the program ends with at once.

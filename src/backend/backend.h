@@ -197,7 +197,7 @@ class Backend {
   virtual Status copy_logits_from_host(int32_t slot, const std::byte* from) = 0;
   // Until all that was queued is done.
   virtual Status wait_for_copies() = 0;
-  // There as long as the backend; one call at a time.
+  // There as long as the backend. Any thread, beside any call.
   virtual Result<std::span<std::byte>> take_host_memory(uint64_t bytes) = 0;
 
   // Bytes a second of the memory that weights and cache lie in, read once through by all that computes; best of

@@ -85,6 +85,7 @@ Status HostBackend::copy_logits_from_host(int32_t slot, const std::byte* from) {
 
 Result<std::span<std::byte>> HostBackend::take_host_memory(uint64_t bytes) {
   INLAY_ASSIGN(HostBuffer buffer, HostBuffer::allocate(bytes, "copies of keys and values"));
+  const Lock lock(host_memory_mutex_);
   host_memory_.push_back(std::move(buffer));
   return std::span(host_memory_.back().data(), bytes);
 }

@@ -7,6 +7,7 @@
 #include "src/backend/kv_memory.h"
 #include "src/backend/step_lists.h"
 #include "src/base/alloc.h"
+#include "src/base/mutex.h"
 
 namespace inlay {
 
@@ -53,7 +54,8 @@ class HostBackend : public Backend, protected OpRunner {
   std::array<Step, kMostTickets> steps_;
   std::vector<int32_t> drawn_;  // by the ticket that ended last
   uint64_t n_tickets_ = 0;
-  std::vector<HostBuffer> host_memory_;
+  Mutex host_memory_mutex_;
+  std::vector<HostBuffer> host_memory_ INLAY_GUARDED_BY(host_memory_mutex_);
 };
 
 Status unknown_ticket();

@@ -105,6 +105,7 @@ Status read_load_params(const inlay_load_params* given, EngineOptions& out) {
   out.n_context = params.n_context;
   out.max_sessions = params.max_sessions;
   out.kv_budget_bytes = params.kv_budget_bytes;
+  out.prefix_cache_host_bytes = params.prefix_cache_host_bytes;
   switch (params.kv_dtype) {
     case INLAY_KV_F16:
       out.kv_dtype = KvDType::f16;
@@ -211,6 +212,7 @@ inlay_status inlay_memory_plan(const char* path, size_t path_len, const inlay_lo
     out.total_bytes = plan.memory.total();
     out.available_bytes = device.free_bytes;
     out.weight_dtype = static_cast<inlay_weight_dtype>(plan.weight_dtype);
+    out.prefix_cache_host_bytes = plan.prefix_cache_host_bytes;
     write_struct(info, out);
     return {};
   });

@@ -184,6 +184,7 @@ class Session {
 struct EngineInfo {
   uint64_t n_params = 0;
   MemoryNeeds memory;
+  uint64_t prefix_cache_host_bytes = 0;  // beside these: whole blocks of the budget
   int32_t n_context = 0;
   int32_t max_sessions = 0;
   int32_t n_threads = 0;
@@ -196,6 +197,8 @@ struct EngineStats {
   double prefill_seconds = 0, decode_seconds = 0, load_seconds = 0;
   int32_t n_sessions = 0;
   int32_t n_kv_blocks = 0, n_kv_blocks_used = 0, n_kv_blocks_peak = 0;
+  PrefixCache::StoreCounts stored;  // of kept blocks in the host's memory
+  uint64_t host_bytes = 0;          // of that memory, taken so far
 };
 
 class Engine : public std::enable_shared_from_this<Engine> {
@@ -220,6 +223,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Backend& backend() const { return *backend_; }           // for saved sessions, and for inspection by tests
   uint64_t fingerprint() const { return fingerprint_; }    // of the model: fingerprint_of()
   uint64_t chunk_bytes() const INLAY_UNCHECKED { return sequences_.chunks().chunk_bytes(); }  // never another one
+  HostBlocks* host_blocks() const INLAY_UNCHECKED { return sequences_.host_blocks(); }  // likewise; for tests
   uint32_t n_asking() const { return turn_.n_asking(); }  // likewise: threads that compute or wait for their turn
   size_t n_sharing() const { return shared_steps_.n_waiting(); }  // likewise: calls that wait for a step
 

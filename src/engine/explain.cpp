@@ -72,7 +72,7 @@ class Explainer {
       if (kind != DeviceKind::reference) found.name += ", " + device->name;
       const Result<Placement> placed = place_with(kind, index, options_.n_context, options_.max_sessions);
       found.status = placed.ok() ? check_memory(*placed) : placed.status();
-      if (placed.ok()) found.needs = placed->needs;
+      if (placed.ok()) found.needs = placed->needs, found.prefix_cache_host_bytes = placed->prefix_cache_host_bytes;
       out_.devices.push_back(std::move(found));
       if (kind != DeviceKind::cuda) break;  // there is one processor
     }

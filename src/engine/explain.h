@@ -17,6 +17,7 @@ struct Explanation {
     std::string name;
     Status status;  // OK if it would run, otherwise what it lacks
     MemoryNeeds needs;
+    uint64_t prefix_cache_host_bytes = 0;  // of the host's memory, beside these
     uint64_t free_bytes = 0;
   };
   struct Context {

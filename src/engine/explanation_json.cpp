@@ -104,6 +104,7 @@ std::string devices_of(const Explanation& e) {
     device.add("name", in_quotes(d.name));
     device.add("error", error_of(d.status));
     device.add_needs(d.needs);
+    device.add("prefix_cache_host_bytes", d.prefix_cache_host_bytes);
     device.add("free_bytes", d.free_bytes);
     devices.add(device.object());
   }

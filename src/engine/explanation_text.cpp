@@ -86,6 +86,7 @@ void add_devices(const Explanation& e, std::string& out) {
       append_format(out, "  yes  %s: takes %.1f MiB of %10.1f MiB that are free\n", d.name.c_str(), mib(d.needs.total()), mib(d.free_bytes));
     else
       append_format(out, "  no   %s: %s\n", d.name.c_str(), d.status.message.c_str());
+    if (d.status.ok() && d.prefix_cache_host_bytes > 0) append_format(out, "       and up to %.1f MiB of the host's memory for kept blocks\n", mib(d.prefix_cache_host_bytes));
   }
 }
 

@@ -8,12 +8,12 @@
 
 namespace inlay {
 
-KvPools::KvPools(std::span<const KvGroup> groups, const BackendConfig& config)
+KvPools::KvPools(std::span<const KvGroup> groups, const BackendConfig& config, BlockStore* store)
     : groups_(groups.begin(), groups.end()), max_table_(kv_blocks_for(config.n_context)) {
   for (size_t g = 0; g < groups_.size(); ++g) pools_.emplace_back(config.n_kv_blocks[g]);
   caches_.resize(groups_.size());
   for (size_t g = 0; g < groups_.size(); ++g) {
-    if (groups_[g].window == 0) caches_[g] = std::make_unique<PrefixCache>(pools_[g]);
+    if (groups_[g].window == 0) caches_[g] = std::make_unique<PrefixCache>(pools_[g], groups_.size() == 1 ? store : nullptr);
   }
   if (!has_cache() || std::ranges::none_of(groups_, [](const KvGroup& group) { return group.window > 0; })) return;
   windows_.resize(groups_.size());
@@ -70,19 +70,46 @@ int32_t KvPools::find(std::span<const int32_t> tokens) const {
   return static_cast<int32_t>(chain_.size()) * kKvBlockTokens;
 }
 
-int32_t KvPools::take(std::span<const int32_t> tokens, KvHoldings& holdings) {
+int32_t KvPools::take(std::span<const int32_t> tokens, KvHoldings& holdings, const CopyBlock& copy) {
   find(tokens, chain_);
-  const size_t n = chain_.size() * kKvBlockTokens;
+  size_t n = chain_.size() * kKvBlockTokens;
   for (size_t g = 0; g < groups_.size() && n > 0; ++g) {
     KvHolding& h = holdings[g];
     if (caches_[g]) {
       caches_[g]->take(tokens.first(n), h.table);
+      n = h.table.size() * kKvBlockTokens;  // fewer, where what is in the store found no room
+      chain_.assign(h.table.begin(), h.table.end());
     } else {
       windows_[g]->take(chain_, h.table, h.first);
       h.first_row = h.first * kKvBlockTokens;
     }
   }
-  return static_cast<int32_t>(n);
+  return static_cast<int32_t>(n) + take_part(tokens.subspan(n), holdings, copy);
+}
+
+// What holds other tokens behind the first ones is copied, since the rest will be written.
+int32_t KvPools::take_part(std::span<const int32_t> tokens, KvHoldings& holdings, const CopyBlock& copy) {
+  if (!has_cache()) return 0;
+  const PrefixCache::Part part = finder()->find_part(chain_, tokens);
+  if (part.n == 0 || std::ranges::any_of(windows_, [&](const auto& window) { return window && window->block_of(part.place) == WindowCache::kNone; })) return 0;
+  const auto source = [&](size_t g) { return caches_[g] ? part.place : windows_[g]->block_of(part.place); };
+  // Room for the copy is not made by it.
+  for (size_t g = 0; g < groups_.size(); ++g) caches_[g] ? caches_[g]->hold(part.place) : pools_[g].share(source(g));
+  bool is_copied = true;
+  for (size_t g = 0; g < groups_.size(); ++g) is_copied = make_room(g, 1) && is_copied;
+  for (size_t g = 0; g < groups_.size() && is_copied; ++g) {
+    const int32_t own = pools_[g].take();
+    holdings[g].table.push_back(own);
+    is_copied = (finder()->is_stored(part.place) ? finder()->copy_from_store(part.place, own) : copy(static_cast<int32_t>(g), source(g), own)).ok();
+  }
+  for (size_t g = 0; g < groups_.size(); ++g) caches_[g] ? caches_[g]->let_go(part.place) : pools_[g].release(source(g));
+  if (!is_copied) {
+    cut(holdings, static_cast<int32_t>(chain_.size()) * kKvBlockTokens);
+    return 0;
+  }
+  chain_.push_back(part.place);
+  finder()->use(chain_);
+  return part.n;
 }
 
 void KvPools::keep(std::span<const int32_t> tokens, const KvHoldings& holdings) {

@@ -29,7 +29,8 @@ using KvHoldings = std::vector<KvHolding>;  // by group
 
 class KvPools {
  public:
-  KvPools(std::span<const KvGroup> groups, const BackendConfig& config);
+  // store: for kept blocks of the one group, where none has a window.
+  KvPools(std::span<const KvGroup> groups, const BackendConfig& config, BlockStore* store = nullptr);
   KvPools(const KvPools&) = delete;
   KvPools& operator=(const KvPools&) = delete;
 
@@ -78,7 +79,8 @@ class KvPools {
   // free ones do not suffice.
   bool has_cache() const { return finder() != nullptr; }
   int32_t find(std::span<const int32_t> tokens) const;                 // how many of the first tokens are found
-  int32_t take(std::span<const int32_t> tokens, KvHoldings& holdings);  // the same for holdings without blocks, which then have them
+  // The same for holdings without blocks, which then have them; and behind these a copy of the block that begins as the tokens go on, if there is one.
+  int32_t take(std::span<const int32_t> tokens, KvHoldings& holdings, const CopyBlock& copy);
   void keep(std::span<const int32_t> tokens, const KvHoldings& holdings);  // blocks that hold these tokens
 
   // What is to be known of a holding that gives its blocks back, so that it can have the same again.
@@ -90,6 +92,8 @@ class KvPools {
   // For holdings without blocks: tables that begin where they did, with those first blocks that are still what they were. How many tokens these hold.
   void lay_out(std::span<const int32_t> first_rows, KvHoldings& holdings);  // tables that begin with these positions
   int32_t take_again(std::span<const int32_t> tokens, std::span<const Former> formers, KvHoldings& holdings);
+
+  PrefixCache::StoreCounts store_counts() const { return has_cache() ? finder()->store_counts() : PrefixCache::StoreCounts(); }
 
   std::span<const KvGroup> groups() const { return groups_; }
   const KvPool& pool(size_t group) const { return pools_[group]; }
@@ -104,6 +108,7 @@ class KvPools {
   bool make_room(size_t group, int32_t n);  // n free blocks; false: there are not as many
   int32_t give_back(size_t group, int32_t n);
   void find(std::span<const int32_t> tokens, std::vector<int32_t>& chain) const;  // of the finder
+  int32_t take_part(std::span<const int32_t> tokens, KvHoldings& holdings, const CopyBlock& copy);  // behind chain_
   PrefixCache* finder() const;             // the one by which windows are found
   bool has_windows() const { return !windows_.empty(); }
   Status full(size_t group, int32_t n_wanted) const;

@@ -47,6 +47,7 @@ constexpr ConvertType kRecipeOf[] = {ConvertType::count,  ConvertType::count,  C
 EngineInfo make_info(const Model& model, const MemoryNeeds& memory, const Placement& placement, WeightDType asked) {
   return {.n_params = model.n_params(),
           .memory = memory,
+          .prefix_cache_host_bytes = placement.prefix_cache_host_bytes,
           .n_context = placement.config.n_context,
           .max_sessions = placement.config.max_sequences,
           .n_threads = placement.config.n_threads,
@@ -83,7 +84,8 @@ void log_tokenizer(const Tokenizer& tokenizer, int32_t n_rows, Log& log) {
 }
 
 // What was asked for and changes nothing here; the header says when.
-void log_unused(const EngineOptions& o, const Placement& p, const std::vector<KvGroup>& groups, Log& log) {
+void log_unused(const EngineOptions& o, const Placement& p, const Plan& plan, Log& log) {
+  const std::vector<KvGroup>& groups = plan.kv.groups;
   const BackendConfig& config = p.config;
   const bool slides = std::ranges::any_of(groups, [](const KvGroup& group) { return group.window > 0; });
   const struct {
@@ -104,7 +106,11 @@ void log_unused(const EngineOptions& o, const Placement& p, const std::vector<Kv
   if (o.run_ahead && slides && p.device == DeviceKind::cuda) {
     log.write(LogLevel::info, "the load flag RUN_AHEAD changes nothing: the model has sliding windows");
   }
-  if (o.no_prefix_cache && slides) log.write(LogLevel::info, "the load flag NO_PREFIX_CACHE changes nothing: the model has sliding windows");
+  if (o.no_prefix_cache && std::ranges::all_of(groups, [](const KvGroup& group) { return group.window > 0; }))
+    log.write(LogLevel::info, "the load flag NO_PREFIX_CACHE changes nothing: all layers of the model have sliding windows");
+  if (o.prefix_cache_host_bytes > 0 && !keeps_blocks_on_host(plan)) {
+    log.write(LogLevel::info, std::string("prefix_cache_host_bytes changes nothing: the model ") + (slides ? "has sliding windows" : "writes no text"));
+  }
   if (o.n_threads > 1 && p.device == DeviceKind::reference) {
     log.write(LogLevel::info, "n_threads changes nothing: the reference interpreter computes on one thread");
   }
@@ -170,7 +176,7 @@ Engine::Engine(Parts parts)
       prefill_chunk_(parts.prefill_chunk),
       runs_ahead_(backend_->config().run_ahead && std::ranges::none_of(backend_->plan().kv.groups, [](const KvGroup& group) { return group.window > 0; })),
       shared_steps_(static_cast<size_t>(info_.max_sessions)),
-      sequences_(*backend_, lost_, mutex_, info_.max_sessions, runs_ahead_),
+      sequences_(*backend_, lost_, mutex_, info_.max_sessions, runs_ahead_, info_.prefix_cache_host_bytes),
       queue_(*backend_, sequences_, lost_, mutex_),
       decoder_(*this) {
   for (int32_t id = 0; tokenizer_ && id < std::min(tokenizer_->n_tokens(), spec().n_vocab); ++id) {
@@ -272,7 +278,7 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
   times.mark("wait for tokenizer");
   for (const std::string& warning : key_warnings(checkpoint, model.spec())) parts.log->write(LogLevel::warning, warning);
   log_sizes(checkpoint, model.spec(), *parts.log);
-  if (backend.ok()) log_unused(options, placement, (*backend)->plan().kv.groups, *parts.log);
+  if (backend.ok()) log_unused(options, placement, (*backend)->plan(), *parts.log);
   if (parts.tokenizer) log_tokenizer(*parts.tokenizer, model.spec().n_vocab, *parts.log);
   INLAY_ASSIGN(parts.backend, std::move(backend));
   parts.metadata = checkpoint.metadata();
@@ -287,6 +293,7 @@ Result<std::shared_ptr<Engine>> Engine::assemble(Result<Checkpoint> opened, cons
   {
     const EngineLock lock(engine->mutex_);
     engine->stats_.load_seconds = seconds;
+    INLAY_TRY(engine->sequences_.start_host_blocks());
     pools = engine->sequences_.pools().text();
   }
   const ModelSpec& spec = engine->spec();
@@ -311,6 +318,8 @@ EngineStats Engine::stats() const {
   s.n_kv_blocks = sequences_.pools().n_blocks();
   s.n_kv_blocks_used = sequences_.pools().n_used();
   s.n_kv_blocks_peak = sequences_.n_blocks_peak();
+  s.stored = sequences_.pools().store_counts();
+  if (const HostBlocks* host = sequences_.host_blocks()) s.host_bytes = host->bytes_taken();
   return s;
 }
 

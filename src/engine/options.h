@@ -34,6 +34,7 @@ struct EngineOptions {
   int32_t max_sessions = 0;  // 0: kDefaultSessions
   uint64_t kv_budget_bytes =
       0;  // 0: max_sessions full contexts, at most kDefaultKvBudget but one full context at least
+  uint64_t prefix_cache_host_bytes = 0;  // of the host's memory, for kept blocks whose room in the pool is wanted
   std::optional<KvDType> kv_dtype;  // none: the device's own: F16, on the reference interpreter F32
   WeightDType weight_dtype = WeightDType::as_stored;
   int32_t n_threads = 0;           // 0: all cores

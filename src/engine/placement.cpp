@@ -141,6 +141,23 @@ Result<KvBlockCounts> settle_kv_blocks(const EngineOptions& o, const Plan& plan,
   return small;
 }
 
+// Whole blocks of the budget. Layers with windows keep theirs on the device alone, and a model that writes nothing keeps none: the load's log says so.
+Result<uint64_t> settle_host_blocks(const EngineOptions& o, const Plan& plan, const BackendConfig& config, int32_t prefill_chunk) {
+  const uint64_t budget = o.prefix_cache_host_bytes;
+  if (budget == 0) return 0;
+  if (o.no_prefix_cache) {
+    return error(Code::invalid_argument, "prefix_cache_host_bytes is %llu, but with NO_PREFIX_CACHE no block is kept", static_cast<unsigned long long>(budget));
+  }
+  if (!keeps_blocks_on_host(plan)) return 0;
+  const uint64_t block = KvShares(plan, config, prefill_chunk).bytes(1);
+  if (budget >= block) return budget / block * block;
+  Status small = error(Code::invalid_argument, "prefix_cache_host_bytes is %llu, but one block of %d tokens takes %llu", static_cast<unsigned long long>(budget),
+                       kKvBlockTokens, static_cast<unsigned long long>(block));
+  small.required = block;
+  small.available = budget;
+  return small;
+}
+
 Result<MemoryNeeds> needs_of(const Plan& plan, const Placement& p) {
   switch (p.device) {
     case DeviceKind::reference:
@@ -190,6 +207,7 @@ Result<Placement> place_on(DeviceKind device, const Plan& plan, const EngineOpti
     INLAY_ASSIGN(p.needs, needs_of(plan, p));
     if (p.needs.total() <= found.free_bytes) break;
   }
+  INLAY_ASSIGN(p.prefix_cache_host_bytes, settle_host_blocks(o, plan, p.config, p.prefill_chunk));
   times.mark("sizes");  // which depend on whether there is cuBLASLt
   return p;
 }
@@ -230,6 +248,8 @@ Result<Placement> place(const Plan& plan, const EngineOptions& options, LoadTime
 
 }  // namespace
 
+bool keeps_blocks_on_host(const Plan& plan) { return plan.spec.causal && plan.kv.groups.size() == 1 && plan.kv.groups[0].window == 0; }
+
 int32_t context_length(const EngineOptions& o, const ModelSpec& spec) {
   return o.n_context ? o.n_context : std::min(spec.n_context_train, kDefaultContext);
 }
@@ -242,9 +262,23 @@ Result<Placement> place(const Plan& plan, const EngineOptions& options) {
   return p;
 }
 
+// That blocks of the cache go to, beside what else a host's device takes.
+static Status check_host_memory(const Placement& p) {
+  if (p.prefix_cache_host_bytes == 0) return {};
+  INLAY_ASSIGN(const DeviceInfo host, find_device(DeviceKind::cpu, 0));
+  const uint64_t others = p.device == DeviceKind::cuda ? 0 : p.needs.total();
+  if (p.prefix_cache_host_bytes <= host.free_bytes - std::min(host.free_bytes, others)) return {};
+  Status s = error(Code::out_of_memory, "prefix_cache_host_bytes takes %llu bytes of the host's memory beside %llu of the load, but only %llu are available",
+                   static_cast<unsigned long long>(p.prefix_cache_host_bytes), static_cast<unsigned long long>(others),
+                   static_cast<unsigned long long>(host.free_bytes));
+  s.required = p.prefix_cache_host_bytes + others;
+  s.available = host.free_bytes;
+  return s;
+}
+
 Status check_memory(const Placement& p) {
   INLAY_ASSIGN(const DeviceInfo device, find_device(p.device, p.device_index));
-  if (p.needs.total() <= device.free_bytes) return {};
+  if (p.needs.total() <= device.free_bytes) return check_host_memory(p);
   const Code code = p.device == DeviceKind::cuda ? Code::device_out_of_memory : Code::out_of_memory;
   Status s = error(code, "loading takes %llu bytes (weights %llu, KV cache %llu, workspace %llu), but only %llu are available",
                    static_cast<unsigned long long>(p.needs.total()), static_cast<unsigned long long>(p.needs.weights),

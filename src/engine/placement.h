@@ -17,9 +17,13 @@ struct Placement {
   BackendConfig config;
   cpu::Isa isa = cpu::best_isa();  // on the CPU
   MemoryNeeds needs;
+  uint64_t prefix_cache_host_bytes = 0;  // whole blocks of it; on a host's device beside these
   std::string remark;  // why `automatic` did not take the faster device; empty if it did
   std::string times;   // LoadTimes::text() of finding it
 };
+
+// Whether EngineOptions::prefix_cache_host_bytes means anything for the model.
+bool keeps_blocks_on_host(const Plan& plan);
 
 // Tokens of the longest session.
 int32_t context_length(const EngineOptions& options, const ModelSpec& spec);

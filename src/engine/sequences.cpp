@@ -6,8 +6,15 @@
 
 namespace inlay {
 
-Sequences::Sequences(Backend& backend, LostDevice& lost, Mutex& mutex, int32_t max_sequences, bool ahead)
-    : backend_(backend), lost_(lost), mutex_(mutex), max_sequences_(max_sequences), ahead_(ahead), kv_(backend.plan().kv.groups, backend.config()), chunks_(backend) {
+Sequences::Sequences(Backend& backend, LostDevice& lost, Mutex& mutex, int32_t max_sequences, bool ahead, uint64_t host_bytes)
+    : backend_(backend),
+      lost_(lost),
+      mutex_(mutex),
+      max_sequences_(max_sequences),
+      ahead_(ahead),
+      host_(host_bytes > 0 ? std::make_unique<HostBlocks>(backend, lost, 0, host_bytes) : nullptr),
+      kv_(backend.plan().kv.groups, backend.config(), host_.get()),
+      chunks_(backend) {
   for (int32_t slot = max_sequences - 1; slot >= 0; --slot) free_slots_.push_back(slot);
 }
 
@@ -51,7 +58,8 @@ Status Sequences::reserve(Sequence& sequence, int32_t n_positions, int32_t n_at_
 
 int32_t Sequences::find_computed(Sequence& sequence) {
   if (sequence.tokens.empty()) return 0;
-  sequence.n_computed = kv_.take(std::span(sequence.tokens).first(sequence.tokens.size() - 1), sequence.kv);
+  sequence.n_computed = kv_.take(std::span(sequence.tokens).first(sequence.tokens.size() - 1), sequence.kv,
+                                 [this](int32_t group, int32_t from, int32_t to) { return copy_block(group, from, to); });
   note_peak();
   return sequence.n_computed;
 }

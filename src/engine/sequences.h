@@ -2,11 +2,13 @@
 // them. Calls come with the engine's mutex.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "src/backend/backend.h"
 #include "src/base/mutex.h"
+#include "src/engine/host_blocks.h"
 #include "src/engine/host_chunks.h"
 #include "src/engine/kv_pools.h"
 #include "src/engine/lost_device.h"
@@ -32,8 +34,10 @@ struct StoredSequence {
 
 class Sequences {
  public:
-  // `ahead`: each has a second slot.
-  Sequences(Backend& backend, LostDevice& lost, Mutex& mutex, int32_t max_sequences, bool ahead);
+  // `ahead`: each has a second slot. host_bytes: of the host's memory, for kept blocks whose room is wanted.
+  Sequences(Backend& backend, LostDevice& lost, Mutex& mutex, int32_t max_sequences, bool ahead, uint64_t host_bytes = 0);
+  Status start_host_blocks() { return host_ ? host_->start() : Status(); }  // the thread that takes that memory
+  HostBlocks* host_blocks() const { return host_.get(); }  // or null
 
   Sequence empty() const;                   // without a slot, with memory for all that it can ever have
   bool take_slot(Sequence& sequence);       // false: all are taken
@@ -94,6 +98,7 @@ class Sequences {
   Mutex& mutex_;
   const int32_t max_sequences_;
   const bool ahead_;
+  const std::unique_ptr<HostBlocks> host_;
   KvPools kv_;
   HostChunks chunks_;
   std::vector<int32_t> free_slots_;

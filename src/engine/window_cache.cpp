@@ -33,7 +33,7 @@ void WindowCache::take(std::span<const int32_t> chain, std::vector<int32_t>& tab
 
 void WindowCache::keep(int32_t found, int32_t block) {
   if (block_of(found) != kNone || found_[static_cast<size_t>(block)] != kNone) return;
-  block_of(found) = block;
+  place_of(found) = block;
   found_[static_cast<size_t>(block)] = found;
   pool_.keep(block);
 }
@@ -41,7 +41,7 @@ void WindowCache::keep(int32_t found, int32_t block) {
 void WindowCache::drop(int32_t found) {
   const int32_t block = block_of(found);
   if (block == kNone) return;
-  block_of(found) = found_[static_cast<size_t>(block)] = kNone;
+  place_of(found) = found_[static_cast<size_t>(block)] = kNone;
   pool_.drop(block);
 }
 

@@ -21,6 +21,9 @@ class WindowCache {
   void take(std::span<const int32_t> chain, std::vector<int32_t>& table, int32_t& first) const;
   // Keeps `block` as that of a found block's positions, unless that has one.
   void keep(int32_t found, int32_t block);
+  // What is kept for it, or kNone.
+  int32_t block_of(int32_t found) const { return blocks_[static_cast<size_t>(found)]; }
+  static constexpr int32_t kNone = PrefixCache::kNone;
   void drop(int32_t found);  // what is kept for it, if anything is
   // Gives up to n blocks back to the pool that nobody else uses, in the order of the cache that finds them; how many.
   int32_t give_back(int32_t n, PrefixCache& finder);
@@ -28,9 +31,7 @@ class WindowCache {
   void forget(std::span<const int32_t> table);
 
  private:
-  static constexpr int32_t kNone = -1;
-  int32_t& block_of(int32_t found) { return blocks_[static_cast<size_t>(found)]; }
-  int32_t block_of(int32_t found) const { return blocks_[static_cast<size_t>(found)]; }
+  int32_t& place_of(int32_t found) { return blocks_[static_cast<size_t>(found)]; }
   size_t first_needed(size_t n_blocks) const;  // of those that a sequence of n blocks sees
 
   KvPool& pool_;

@@ -1,7 +1,7 @@
-// Copies to the host and back, prompts that begin alike, requests beside sessions that a host steps itself, how well run() keeps a frame's budget, and
-// 64 requests that arrive by and by.
+// Copies to the host and back, prompts that begin alike, conversations that come back, requests beside sessions that a host steps itself, how well run()
+// keeps a frame's budget, and 64 requests that arrive by and by.
 //
-//   bench_requests MODEL [cpu|cuda] [MAX_SESSIONS] [PART]     PART: copies, beginnings, steps, frames or arrivals alone
+//   bench_requests MODEL [cpu|cuda] [MAX_SESSIONS] [PART]     PART: copies, beginnings, returning, steps, frames or arrivals alone
 //
 // INLAY_BENCH_JOBS=FILE writes the arrivals for peer_arrivals.c, to FILE.arrivals and FILE.at-once.
 #include <algorithm>
@@ -349,15 +349,70 @@ struct Bench {
   }
 };
 
+struct Returning {
+  int32_t n_conversations, n_first, n_more, n_drawn, n_turns;
+  int32_t n_tokens() const { return n_first + n_turns * (n_more + n_drawn); }
+  int32_t n_blocks() const { return n_conversations * kv_blocks_for(n_tokens()); }
+};
+
+// More conversations than the pool has room for, four times as many, one turn of each after the other: to the first token of all turns but the first, with
+// memory of the host for so many of the blocks.
+void returning(const char* path, DeviceKind device, const Returning& r, double part_on_host) {
+  EngineOptions options{.device = device, .n_context = r.n_tokens() + 1, .max_sessions = 4};
+  EngineOptions one = options;
+  one.kv_budget_bytes = 1;
+  const uint64_t block = Engine::plan_memory(path, one).status().required;
+  options.kv_budget_bytes = block * static_cast<uint64_t>(r.n_blocks() / 4);
+  options.prefix_cache_host_bytes = block * static_cast<uint64_t>(part_on_host * r.n_blocks());
+  auto engine = Engine::load(path, options);
+  if (!engine.ok()) fail(engine.status());
+  Bench bench{.engine = *engine, .queue = (*engine)->requests().add_queue(*engine, {.unread_tokens = 100'000})};
+  std::vector<std::vector<int32_t>> conversations;
+  for (int32_t i = 0; i < r.n_conversations; ++i) conversations.push_back(bench.prompt(r.n_first));
+  std::vector<double> first;
+  uint64_t n_cached = 0, n_prompt = 0;
+  double began = now();
+  for (int32_t turn = 0; turn < r.n_turns; ++turn) {
+    if (turn == 1) began = now();
+    for (std::vector<int32_t>& tokens : conversations) {
+      bench.ended.clear();
+      bench.submit(tokens, r.n_drawn);
+      while (bench.run({}).n_requests > 0) bench.poll();
+      bench.poll();
+      const RequestEnd& end = bench.ended.back().second;
+      if (turn > 0) {
+        first.push_back(static_cast<double>(end.queued_us + end.prompt_us) * 1e-3);
+        n_cached += static_cast<uint64_t>(end.n_cached);
+        n_prompt += static_cast<uint64_t>(end.n_prompt);
+      }
+      const std::vector<int32_t> more = bench.prompt(r.n_drawn + r.n_more);  // in place of the answer: as long
+      tokens.insert(tokens.end(), more.begin(), more.end());
+    }
+  }
+  const auto stored = (*engine)->stats().stored;
+  std::printf("%5.0f MB on the host: first token p50 %.1f, p99 %.1f ms; %.0f %% of the prompts found; %llu blocks went, %llu came back, %llu given up; turns behind the first %.2f s\n",
+              static_cast<double>((*engine)->info().prefix_cache_host_bytes) * 1e-6, part_of(first, 0.5), part_of(first, 0.99),
+              100 * static_cast<double>(n_cached) / static_cast<double>(n_prompt), static_cast<unsigned long long>(stored.n_moved_out),
+              static_cast<unsigned long long>(stored.n_moved_back), static_cast<unsigned long long>(stored.n_given_up), now() - began);
+}
+
+void returning(const char* path, DeviceKind device) {
+  const Returning r = device == DeviceKind::cuda ? Returning{64, 4000, 100, 32, 3} : Returning{16, 500, 40, 16, 3};
+  std::printf("%d conversations of %d turns, the first of %d tokens, a pool for a quarter\n", r.n_conversations, r.n_turns, r.n_first);
+  for (const double part : {0.0, 1.0, 0.5, 0.5, 1.0, 0.0}) returning(path, device, r, part);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string part = argc > 4 ? argv[4] : "";
-  const std::array parts{"copies", "beginnings", "steps", "frames", "arrivals"};
+  const std::array parts{"copies", "beginnings", "returning", "steps", "frames", "arrivals"};
   if (argc < 2 || (!part.empty() && std::ranges::find(parts, part) == parts.end()))
-    return std::fprintf(stderr, "bench_requests MODEL [cpu|cuda] [MAX_SESSIONS] [copies|beginnings|steps|frames|arrivals]\n"), 2;
+    return std::fprintf(stderr, "bench_requests MODEL [cpu|cuda] [MAX_SESSIONS] [copies|beginnings|returning|steps|frames|arrivals]\n"), 2;
   const auto is_asked = [&](const char* name) { return part.empty() || part == name; };
   const bool cuda = argc > 2 && std::strcmp(argv[2], "cuda") == 0;
+  if (is_asked("returning")) returning(argv[1], cuda ? DeviceKind::cuda : DeviceKind::cpu);
+  if (part == "returning") return 0;
   auto engine = Engine::load(argv[1], {.device = cuda ? DeviceKind::cuda : DeviceKind::cpu,
                                        .n_context = 4096,
                                        .max_sessions = argc > 3 ? std::atoi(argv[3]) : 32,

@@ -332,6 +332,15 @@ std::vector<EffectRow> table() {
       load_row("kv_budget_bytes", effect, [](Load& p) { p.kv_budget_bytes = 1 << 16; }),
       load_row("kv_budget_bytes", effect, [](Load& p) { p.kv_budget_bytes = 1 << 24; }, "max_sessions and n_context can use"),
       load_row("kv_budget_bytes", refused, [](Load& p) { p.kv_budget_bytes = 1; }, "kv_budget_bytes"),
+      {"inlay_load_params.prefix_cache_host_bytes", effect, [](bool set) {
+         Load p = on(INLAY_DEVICE_CPU);
+         p.prefix_cache_host_bytes = set ? 1 << 20 : 0;
+         return computed_behind_others(p);
+       }},
+      load_row("prefix_cache_host_bytes", effect, [](Load& p) { p.prefix_cache_host_bytes = 1; }, "the model has sliding windows", "gemma3-f32"),
+      load_row("prefix_cache_host_bytes", refused, [](Load& p) { p.prefix_cache_host_bytes = 1; }, "but one block of 32 tokens takes"),
+      load_row("prefix_cache_host_bytes", refused, [](Load& p) { p.prefix_cache_host_bytes = 1 << 20; p.flags = INLAY_LOAD_NO_PREFIX_CACHE; }, "NO_PREFIX_CACHE"),
+      load_row("prefix_cache_host_bytes", refused, [](Load& p) { p.prefix_cache_host_bytes = 1ull << 60; }, "of the host's memory"),
       load_row("kv_dtype", neutral, [](Load& p) { p.kv_dtype = INLAY_KV_F16; }, "F32 on REFERENCE, else F16"),
       load_row("kv_dtype", refused, [](Load& p) { p.kv_dtype = INLAY_KV_F32; }, "keeps its KV cache in F16"),
       load_row("kv_dtype", refused, [](Load& p) { p.kv_dtype = INLAY_KV_INT8; }, "keeps its KV cache in F16"),

@@ -158,6 +158,26 @@ inline std::string computed_again(const inlay_load_params& params) {
   return std::to_string(stats.n_prefill_tokens);
 }
 
+// Likewise, where others have needed its room in the pool meanwhile.
+inline std::string computed_behind_others(inlay_load_params params) {
+  params.n_context = 256;
+  params.max_sessions = 1;
+  inlay_memory_info plan = sized<inlay_memory_info>();
+  EXPECT_EQ(inlay_memory_plan(model_file(kModel).c_str(), SIZE_MAX, &params, &plan, nullptr), INLAY_OK);
+  params.kv_budget_bytes = plan.kv_bytes / 2;
+  const EnginePtr own = load(params);
+  const QueuePtr queue = new_queue(own);
+  const inlay_session_params session = short_session();
+  inlay_stats stats = sized<inlay_stats>();
+  while (stats.host_bytes < plan.prefix_cache_host_bytes) inlay_engine_get_stats(own.get(), &stats, nullptr);  // a thread takes it
+  for (const int32_t token : {65, 66, 65}) {
+    submit(queue, request_of(Tokens(100, token), &session));
+    answers_of(own, queue);
+  }
+  EXPECT_EQ(inlay_engine_get_stats(own.get(), &stats, nullptr), INLAY_OK);
+  return std::to_string(stats.n_prefill_tokens);
+}
+
 // Milliseconds that a request takes whose engine computes for a part of the time, in tens, at least.
 inline std::string slow_thread(uint64_t busy_us, uint64_t period_us) {
   inlay_load_params load_params = on(INLAY_DEVICE_CPU);

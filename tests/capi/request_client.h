@@ -44,7 +44,7 @@ struct Answer {
   uint64_t user = 0;
   inlay_finish_reason reason = INLAY_FINISH_NONE;
   inlay_status status = INLAY_OK;
-  int32_t n_prompt = 0, n_drawn = 0;
+  int32_t n_prompt = 0, n_cached = 0, n_drawn = 0;
   int n_ends = 0;
 };
 using Answers = std::map<uint64_t, Answer>;
@@ -69,6 +69,7 @@ inline size_t poll(inlay_queue* queue, Answers& into, size_t n_events = 8) {
     own.reason = event.finish_reason;
     own.status = event.status;
     own.n_prompt = event.n_prompt;
+    own.n_cached = event.n_cached;
     own.n_drawn = event.n_drawn;
   }
   return n;

@@ -80,6 +80,47 @@ TEST(Requests, ManyCallersAndASmallPoolAllEndWhole) {
   EXPECT_EQ(n_whole, 50);
 }
 
+// Two prompts that have no room for both: what goes to the host's memory and comes back, in the plan and in the figures.
+TEST(Requests, BlocksGoToTheHostAndComeBack) {
+  inlay_memory_info plan = sized<inlay_memory_info>();
+  inlay_load_params params = on(INLAY_DEVICE_CPU);
+  params.n_context = 256;
+  params.max_sessions = 1;
+  ASSERT_EQ(inlay_memory_plan(model_file(kModel).c_str(), SIZE_MAX, &params, &plan, nullptr), INLAY_OK);
+  EXPECT_EQ(plan.prefix_cache_host_bytes, 0u);
+  const uint64_t block = plan.kv_bytes / 8, total = plan.total_bytes;
+  params.prefix_cache_host_bytes = 6 * block + 1;
+  ASSERT_EQ(inlay_memory_plan(model_file(kModel).c_str(), SIZE_MAX, &params, &plan, nullptr), INLAY_OK);
+  EXPECT_EQ(plan.prefix_cache_host_bytes, 6 * block);
+  EXPECT_EQ(plan.total_bytes, total) << "it is not of the device";
+  params.kv_budget_bytes = 4 * block;
+  const EnginePtr engine = load(params);
+  inlay_stats stats = sized<inlay_stats>();
+  while (stats.host_bytes == 0) ASSERT_EQ(inlay_engine_get_stats(engine.get(), &stats, nullptr), INLAY_OK);  // a thread takes it
+  EXPECT_EQ(stats.host_bytes, 6 * block) << "less than a chunk";
+  const inlay_session_params session = up_to(4);
+  const QueuePtr queue = new_queue(engine);
+  Answer first;
+  for (const int32_t token : {65, 66, 65}) {
+    const uint64_t id = submit(queue, request_of(Tokens(100, token), &session));
+    Answer answer = answers_of(engine, queue)[id];
+    const bool again = token == 65 && !first.tokens.empty();
+    EXPECT_EQ(answer.n_cached, again ? 96 : 0);
+    if (again) {
+      EXPECT_EQ(answer.tokens, first.tokens);
+    } else if (token == 65) {
+      first = std::move(answer);
+    }
+  }
+  ASSERT_EQ(inlay_engine_get_stats(engine.get(), &stats, nullptr), INLAY_OK);
+  EXPECT_EQ(stats.n_kv_blocks_to_host, 6u);
+  EXPECT_EQ(stats.n_kv_blocks_from_host, 3u);
+  EXPECT_EQ(stats.n_kv_blocks_on_host, 3);
+  EXPECT_EQ(stats.n_kv_blocks_host_dropped, 0u);
+  EXPECT_EQ(stats.n_kv_blocks_used, 0);
+  EXPECT_EQ(stats.n_kv_blocks, 4);
+}
+
 // A chat in turns: texts behind one another, then a conversation in their place. What is there is not computed again.
 TEST(Requests, ContinueASession) {
   inlay_load_params load_params = on(INLAY_DEVICE_CPU);

@@ -382,6 +382,20 @@ class Limits(unittest.TestCase):
         self.assertEqual(server.post(CHAT, GREEDY)[1]["usage"]["completion_tokens"], 3)
         self.assertEqual(server.post(CHAT, GREEDY | {"max_tokens": 5})[1]["usage"]["completion_tokens"], 5)
 
+    def test_memory_behind_the_pool(self):
+        """Prompts that have no room in the pool together: the first is found on the host."""
+        for mib, found in ((0, False), (8, True)):
+            server = self.served("--parallel", 1, "--ctx", 256, "--kv-mib", 1, "--prefix-host-mib", mib)
+            cached = []
+            for token in (65, 66, 67, 68, 69, 65):
+                status, answer = server.post(COMPLETIONS, {"prompt": [token] * 200, "max_tokens": 2, "temperature": 0})
+                self.assertEqual(status, 200, answer)
+                cached.append(answer["usage"]["prompt_tokens_details"]["cached_tokens"])
+            metrics = server.metrics()
+            self.assertEqual(metrics["inlay_kv_blocks_from_host_total"] > 0, found, (mib, cached, metrics))
+            self.assertEqual(metrics["inlay_kv_blocks_on_host"] > 0, found, metrics)
+            self.assertEqual(cached, [0, 0, 0, 0, 0, 192 if found else 0])
+
     def test_pooling(self):
         status, answer = self.served("--pooling", "default").post(EMBEDDINGS, {"input": "a"})
         self.assertEqual(status, 400)

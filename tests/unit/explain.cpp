@@ -115,7 +115,8 @@ TEST(Explain, AWrongTokenizerOrTemplateIsNamed) {
 
 // Every fact of the text is a member of the object.
 TEST(Explain, AsJsonItIsTheSame) {
-  const EngineOptions options = {.device = DeviceKind::cpu, .n_context = 128, .max_sessions = 1, .n_threads = 2};
+  const EngineOptions options = {.device = DeviceKind::cpu, .n_context = 128,
+                                 .max_sessions = 1, .prefix_cache_host_bytes = 1 << 20, .n_threads = 2};
   const Explanation e = explained(kModel, options);
   const json found = json::parse(explanation_json(e));
   EXPECT_EQ(found["path"], e.path);
@@ -146,6 +147,9 @@ TEST(Explain, AsJsonItIsTheSame) {
     EXPECT_EQ(found["devices"][i]["name"], d.name);
     EXPECT_EQ(found["devices"][i]["error"], d.status.ok() ? json() : json(d.status.message));
     EXPECT_EQ(found["devices"][i]["free_bytes"], d.free_bytes);
+    EXPECT_EQ(found["devices"][i]["prefix_cache_host_bytes"], d.prefix_cache_host_bytes);
+    EXPECT_EQ(d.prefix_cache_host_bytes > 0, d.status.ok()) << d.status.message;
+    EXPECT_EQ(explanation_text(e).find("of the host's memory for kept blocks") != std::string::npos, e.n_runs() > 0);
     EXPECT_EQ(needs_of(found["devices"][i]), needs(d.needs));
   }
   EXPECT_EQ(found["contexts"]["device"], e.context_device);

@@ -149,6 +149,40 @@ TEST(PrefixCache, ABlockThatWasFilledAgainIsNotTheFormer) {
   EXPECT_EQ(found, same) << "with other bytes";
 }
 
+// Of blocks behind the same ones, the one that goes on the same for longest; and none of which fewer tokens than the least are the same.
+TEST(PrefixCache, ABlockOfWhichTheFirstTokensAreTheSame) {
+  Cache c(16);
+  Tokens one = blocks({1, 2}), two = blocks({1, 2});
+  one[kKvBlockTokens + 20] = two[kKvBlockTokens + 12] = 9;
+  const auto first = c.fill(one), second = c.fill(two), elsewhere = c.fill(blocks({7, 2}));
+  const std::vector<int32_t> chain(first.begin(), first.begin() + 1);
+  struct Row {
+    const char* what;
+    size_t n_same;  // 2, behind the chain; then others
+    int32_t then, block, n;
+  };
+  const int32_t least = static_cast<int32_t>(PrefixCache::kLeastPart);
+  const Row rows[] = {{"fewer than the least", PrefixCache::kLeastPart - 1, 4, PrefixCache::kNone, 0},
+                      {"the least", PrefixCache::kLeastPart, 4, second[1], least},
+                      {"ends within both", 11, 2, second[1], 11},
+                      {"as the one", 20, 9, first[1], 21},
+                      {"as the other", 12, 9, second[1], 13},
+                      {"longer than the other", 16, 5, first[1], 16}};
+  for (const Row& row : rows) {
+    Tokens tokens(row.n_same, 2);
+    if (row.then != 2) tokens.push_back(row.then);
+    const PrefixCache::Part part = c.cache.find_part(chain, tokens);
+    EXPECT_EQ(part.n, row.n) << row.what;
+    EXPECT_EQ(part.place, row.block) << row.what;
+  }
+  EXPECT_EQ(c.cache.find_part({}, block(2)).n, 0) << "at the beginning nothing is 2";
+  EXPECT_EQ(c.cache.find_part({}, Tokens(9, 7)).place, elsewhere[0]);
+  EXPECT_EQ(c.cache.find_part(std::vector{second[1]}, block(2)).n, 0) << "nothing is behind it";
+  for (const auto* own : {&first, &second, &elsewhere}) c.release(*own);
+  EXPECT_EQ(c.cache.give_back(9), 5);
+  EXPECT_EQ(c.cache.find_part({}, Tokens(9, 7)).n, 0) << "its room was wanted";
+}
+
 // Random sequences beside a map from tokens to what a block was filled with: what is found was filled with these tokens.
 TEST(PrefixCache, WhatIsFoundIsWhatWasKept) {
   constexpr int32_t kBlocks = 24;

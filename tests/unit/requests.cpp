@@ -436,6 +436,35 @@ TEST_P(EngineRequests, ACommonBeginningIsComputedOnce) {
   }
 }
 
+// A prompt that ends or leaves within a cached block goes on behind a copy of it: what it computes is only what is other, and its bits are those of all of it.
+TEST_P(EngineRequests, APromptThatLeavesACachedBlockGoesOnWithinIt) {
+  const auto other = load({.n_context = 128, .max_sessions = 1, .n_threads = 2, .prefill_chunk = 32});
+  struct Row {
+    int32_t n_same, n_more, n_cached;
+  };
+  const Row rows[] = {{70, 0, 64}, {72, 0, 64}, {73, 0, 72}, {80, 0, 79}, {85, 6, 85}, {95, 1, 95}, {71, 9, 64}, {40, 50, 40}, {31, 3, 31}, {8, 60, 8}, {7, 60, 0}};
+  for (const Row& row : rows) {
+    load_with({.n_context = 128, .max_sessions = 2, .n_threads = 2, .prefill_chunk = 32});
+    collected_.clear();
+    const std::vector<int32_t> first = prompt(100);
+    const uint64_t id = submit(first, plain(3));
+    run_all();
+    const uint64_t n_before = engine_->stats().n_prefill_tokens;
+    std::vector<int32_t> tokens(first.begin(), first.begin() + row.n_same);
+    for (int32_t k = 0; k < row.n_more; ++k) tokens.push_back(211 + k);
+    const uint64_t next = submit(tokens), again = submit(first, plain(3));
+    run_all();
+    const std::string what = std::to_string(row.n_same) + " and " + std::to_string(row.n_more);
+    EXPECT_EQ(collected_[next].end.n_cached, row.n_cached) << what;
+    EXPECT_EQ(collected_[again].end.n_cached, 96) << what;
+    EXPECT_EQ(engine_->stats().n_prefill_tokens - n_before, tokens.size() - static_cast<size_t>(row.n_cached) + 4) << what;
+    expect_near_alone(collected_[next], alone(*other, tokens, plain(12).session), what);
+    expect_near_alone(collected_[again], alone(*other, first, plain(3).session), what + ": the block that was copied is what it was");
+    EXPECT_EQ(collected_[again].tokens, collected_[id].tokens) << what;
+    EXPECT_EQ(engine_->stats().n_kv_blocks_used, 0);
+  }
+}
+
 // A conversation that sends all of it each time computes what is new, and a part of a block.
 TEST_P(EngineRequests, AConversationThatGrowsComputesWhatIsNew) {
   std::vector<int32_t> tokens = prompt(20);

@@ -40,7 +40,7 @@ TEST(WindowCache, WhatIsFoundIsWhatWasComputed) {
       bool has_left_one = false;
     };
     std::vector<Running> used;
-    int32_t n_found = 0, n_full = 0, n_waits = 0;
+    int32_t n_found = 0, n_parts = 0, n_full = 0, n_waits = 0;
     const auto reserved = [&](KvHoldings& own, int32_t first, int32_t end, int32_t chunk) {
       return pools.reserve(own, {.first = first, .end = end, .most = chunk}, [](int32_t, int32_t, int32_t) { return error(Code::internal, "a block is copied"); });
     };
@@ -87,15 +87,23 @@ TEST(WindowCache, WhatIsFoundIsWhatWasComputed) {
       Tokens tokens;
       for (int32_t k = 0, n = 1 + below(10); k < n; ++k) tokens.insert(tokens.end(), kKvBlockTokens, k < 3 ? 7 : below(2));
       tokens.resize(tokens.size() - static_cast<size_t>(below(kKvBlockTokens)));
+      if (below(3) == 0) std::fill(tokens.end() - 1 - below(std::min(20, static_cast<int32_t>(tokens.size()))), tokens.end(), 5);  // within a block
       const auto n_tokens = static_cast<int32_t>(tokens.size());
       KvHoldings own = pools.no_blocks();
-      const int32_t n = pools.take(std::span(tokens).first(tokens.size() - 1), own);
+      const int32_t n = pools.take(std::span(tokens).first(tokens.size() - 1), own, [&](int32_t group, int32_t from, int32_t to) {
+        holds[{static_cast<size_t>(group), to}] = holds[{static_cast<size_t>(group), from}];
+        return Status();
+      });
       n_found += n > 0;
+      n_parts += n % kKvBlockTokens != 0;
       ASSERT_TRUE(KvPools::can_go_on(groups, own, n)) << i;
       for (size_t g = 0; g < 2; ++g) {
         ASSERT_LE(own[g].first_row, first_key(groups[g].window, n));
         for (int32_t b = own[g].first; b * kKvBlockTokens < n; ++b) {
-          ASSERT_EQ((holds[{g, own[g].table[static_cast<size_t>(b)]}]), Tokens(tokens.begin(), tokens.begin() + (b + 1) * kKvBlockTokens)) << g << " " << i;
+          const auto end = static_cast<size_t>(std::min(n, (b + 1) * kKvBlockTokens));
+          const Tokens& held = holds[{g, own[g].table[static_cast<size_t>(b)]}];
+          ASSERT_EQ(held.size(), static_cast<size_t>((b + 1) * kKvBlockTokens)) << "a full block, or its copy";
+          ASSERT_EQ(Tokens(held.begin(), held.begin() + static_cast<std::ptrdiff_t>(end)), Tokens(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(end))) << g << " " << i;
         }
       }
       const int32_t chunk = 1 + below(3 * kKvBlockTokens);
@@ -118,6 +126,7 @@ TEST(WindowCache, WhatIsFoundIsWhatWasComputed) {
       }
     }
     EXPECT_GT(n_found, 500) << window;
+    EXPECT_GT(n_parts, 50) << window;
     EXPECT_LT(n_waits, 1'000) << window;
     EXPECT_LT(n_full, 2'000) << window;
     while (!used.empty()) release(0);

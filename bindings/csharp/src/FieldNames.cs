@@ -16,6 +16,7 @@ namespace Inlay
             { "max_sessions", nameof(LoadOptions.MaxSessions) },
             { "n_threads", nameof(LoadOptions.Threads) },
             { "kv_budget_bytes", nameof(LoadOptions.KvBudgetBytes) },
+            { "prefix_cache_host_bytes", nameof(LoadOptions.PrefixCacheHostBytes) },
             { "kv_dtype", nameof(LoadOptions.KvDtype) },
             { "weight_dtype", nameof(LoadOptions.WeightDtype) },
             { "pre_tokenizer", nameof(LoadOptions.PreTokenizer) },

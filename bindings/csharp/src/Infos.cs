@@ -68,6 +68,9 @@ namespace Inlay
 
         /// <summary>Free memory of the device now.</summary>
         public ulong AvailableBytes { get { return _raw.available_bytes; } }
+
+        /// <summary>Memory of the host for blocks whose room in the KV pool is wanted, at most; not in the sum.</summary>
+        public ulong PrefixCacheHostBytes { get { return _raw.prefix_cache_host_bytes; } }
     }
 
     /// <summary>A loaded model's sizes.</summary>
@@ -175,6 +178,21 @@ namespace Inlay
 
         /// <summary>Tokens of a block.</summary>
         public int BlockTokens { get { return _raw.n_block_tokens; } }
+
+        /// <summary>Blocks in the host's memory now, because their room in the pool was wanted: <see cref="LoadOptions.PrefixCacheHostBytes"/>.</summary>
+        public int KvBlocksOnHost { get { return _raw.n_kv_blocks_on_host; } }
+
+        /// <summary>Blocks that went there.</summary>
+        public ulong KvBlocksToHost { get { return _raw.n_kv_blocks_to_host; } }
+
+        /// <summary>Of these, blocks that came back for a request that begins with them.</summary>
+        public ulong KvBlocksFromHost { get { return _raw.n_kv_blocks_from_host; } }
+
+        /// <summary>Of these, blocks that were given up there for others.</summary>
+        public ulong KvBlocksHostDropped { get { return _raw.n_kv_blocks_host_dropped; } }
+
+        /// <summary>What was taken of that memory so far.</summary>
+        public ulong HostBytes { get { return _raw.host_bytes; } }
     }
 
     /// <summary>Where a session stands.</summary>

@@ -29,6 +29,10 @@ namespace Inlay
         /// most 2 GiB.</summary>
         public ulong KvBudgetBytes { get; set; }
 
+        /// <summary>Memory of the host, in bytes, for blocks that requests may find again, but whose room in the KV pool is wanted;
+        /// default none.</summary>
+        public ulong PrefixCacheHostBytes { get; set; }
+
         /// <summary>Type of the stored keys and values.</summary>
         public KvDtype KvDtype { get; set; }
 
@@ -83,8 +87,8 @@ namespace Inlay
             {
                 pre_tokenizer = preTokenizer.data, pre_tokenizer_len = preTokenizer.len, tuning = tuning.data, tuning_len = tuning.len,
                 struct_size = (uint)sizeof(inlay_load_params), device = Device, device_index = DeviceIndex, n_context = ContextLength,
-                max_sessions = MaxSessions, n_threads = Threads, kv_budget_bytes = KvBudgetBytes, kv_dtype = KvDtype,
-                weight_dtype = WeightDtype, prefill_chunk = PrefillChunk, log_level = LogLevel, flags = (uint)Flags
+                max_sessions = MaxSessions, n_threads = Threads, kv_budget_bytes = KvBudgetBytes,
+                prefix_cache_host_bytes = PrefixCacheHostBytes, kv_dtype = KvDtype, weight_dtype = WeightDtype, prefill_chunk = PrefillChunk, log_level = LogLevel, flags = (uint)Flags
             };
         }
     }

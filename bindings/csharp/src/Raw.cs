@@ -756,6 +756,12 @@ namespace Inlay.Raw
         public byte* tuning;
         /// <summary>Its length. [bytes, default 0]</summary>
         public UIntPtr tuning_len;
+        /// <summary>Memory of the host for blocks that requests may find again, but whose room in the KV pool is wanted:
+        /// they go there by a copy that nobody waits for, and come back when a request begins with them. Whole blocks
+        /// count; less than one is refused, and so is any beside NO_PREFIX_CACHE. The memory is taken by a thread of the
+        /// engine, bit by bit as it is needed, page-locked on a GPU; inlay_stats says how much. It changes nothing for
+        /// models with sliding windows or without text, and the log says so. [bytes, default 0: none]</summary>
+        public ulong prefix_cache_host_bytes;
     }
 
     /// <summary>Memory that a load would take, and what its parameters come to.</summary>
@@ -784,6 +790,9 @@ namespace Inlay.Raw
         public WeightDtype weight_dtype;
         /// <summary>0.</summary>
         public uint reserved;
+        /// <summary>Memory of the host for blocks whose room in the KV pool is wanted, at most; not in the sum.
+        /// [bytes]</summary>
+        public ulong prefix_cache_host_bytes;
     }
 
     /// <summary>A loaded model's sizes.</summary>
@@ -1090,6 +1099,19 @@ namespace Inlay.Raw
         public int n_kv_blocks_peak;
         /// <summary>Tokens of a block. [tokens]</summary>
         public int n_block_tokens;
+        /// <summary>Blocks that went to the host's memory when their room in the pool was wanted
+        /// (prefix_cache_host_bytes).</summary>
+        public ulong n_kv_blocks_to_host;
+        /// <summary>Of these, blocks that came back for a request that begins with them.</summary>
+        public ulong n_kv_blocks_from_host;
+        /// <summary>Of these, blocks that were given up there for others.</summary>
+        public ulong n_kv_blocks_host_dropped;
+        /// <summary>Of prefix_cache_host_bytes, what was taken of the host's memory so far. [bytes]</summary>
+        public ulong host_bytes;
+        /// <summary>Blocks that are there now; they are not among n_kv_blocks.</summary>
+        public int n_kv_blocks_on_host;
+        /// <summary>0.</summary>
+        public uint reserved;
     }
 
     /// <summary>Which step is profiled. Zero means default for every field.</summary>

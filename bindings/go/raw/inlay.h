@@ -485,6 +485,12 @@ typedef struct inlay_load_params {
   const char* tuning;
   // Its length. [bytes, default 0]
   size_t tuning_len;
+  // Memory of the host for blocks that requests may find again, but whose room in the KV pool is wanted: they go there
+  // by a copy that nobody waits for, and come back when a request begins with them. Whole blocks count; less than one
+  // is refused, and so is any beside NO_PREFIX_CACHE. The memory is taken by a thread of the engine, bit by bit as it
+  // is needed, page-locked on a GPU; inlay_stats says how much. It changes nothing for models with sliding windows or
+  // without text, and the log says so. [bytes, default 0: none]
+  uint64_t prefix_cache_host_bytes;
 } inlay_load_params;
 
 // Memory that a load would take, and what its parameters come to.
@@ -511,6 +517,8 @@ typedef struct inlay_memory_info {
   inlay_weight_dtype weight_dtype;
   // 0.
   uint32_t reserved;
+  // Memory of the host for blocks whose room in the KV pool is wanted, at most; not in the sum. [bytes]
+  uint64_t prefix_cache_host_bytes;
 } inlay_memory_info;
 
 // A loaded model's sizes.
@@ -782,6 +790,18 @@ typedef struct inlay_stats {
   int32_t n_kv_blocks_peak;
   // Tokens of a block. [tokens]
   int32_t n_block_tokens;
+  // Blocks that went to the host's memory when their room in the pool was wanted (prefix_cache_host_bytes).
+  uint64_t n_kv_blocks_to_host;
+  // Of these, blocks that came back for a request that begins with them.
+  uint64_t n_kv_blocks_from_host;
+  // Of these, blocks that were given up there for others.
+  uint64_t n_kv_blocks_host_dropped;
+  // Of prefix_cache_host_bytes, what was taken of the host's memory so far. [bytes]
+  uint64_t host_bytes;
+  // Blocks that are there now; they are not among n_kv_blocks.
+  int32_t n_kv_blocks_on_host;
+  // 0.
+  uint32_t reserved;
 } inlay_stats;
 
 // Which step is profiled. Zero means default for every field.

@@ -863,6 +863,8 @@ type LoadParams struct {
 	Tuning *byte
 
 	TuningLen uintptr
+
+	PrefixCacheHostBytes uint64
 }
 
 type MemoryInfo struct {
@@ -887,6 +889,8 @@ type MemoryInfo struct {
 	WeightDtype WeightDtype
 
 	Reserved uint32
+
+	PrefixCacheHostBytes uint64
 }
 
 type EngineInfo struct {
@@ -1111,6 +1115,18 @@ type Stats struct {
 	NKVBlocksPeak int32
 
 	NBlockTokens int32
+
+	NKVBlocksToHost uint64
+
+	NKVBlocksFromHost uint64
+
+	NKVBlocksHostDropped uint64
+
+	HostBytes uint64
+
+	NKVBlocksOnHost int32
+
+	Reserved uint32
 }
 
 type ProfileParams struct {

@@ -1563,6 +1563,12 @@ type LoadParams struct {
 	Tuning *byte
 	// Its length. [bytes, default 0]
 	TuningLen uintptr
+	// Memory of the host for blocks that requests may find again, but whose room in the KV pool is wanted: they go
+	// there by a copy that nobody waits for, and come back when a request begins with them. Whole blocks count; less
+	// than one is refused, and so is any beside NO_PREFIX_CACHE. The memory is taken by a thread of the engine, bit
+	// by bit as it is needed, page-locked on a GPU; inlay_stats says how much. It changes nothing for models with
+	// sliding windows or without text, and the log says so. [bytes, default 0: none]
+	PrefixCacheHostBytes uint64
 }
 
 // Memory that a load would take, and what its parameters come to.
@@ -1589,6 +1595,8 @@ type MemoryInfo struct {
 	WeightDtype WeightDtype
 	// 0.
 	Reserved uint32
+	// Memory of the host for blocks whose room in the KV pool is wanted, at most; not in the sum. [bytes]
+	PrefixCacheHostBytes uint64
 }
 
 // A loaded model's sizes.
@@ -1861,6 +1869,18 @@ type Stats struct {
 	NKVBlocksPeak int32
 	// Tokens of a block. [tokens]
 	NBlockTokens int32
+	// Blocks that went to the host's memory when their room in the pool was wanted (prefix_cache_host_bytes).
+	NKVBlocksToHost uint64
+	// Of these, blocks that came back for a request that begins with them.
+	NKVBlocksFromHost uint64
+	// Of these, blocks that were given up there for others.
+	NKVBlocksHostDropped uint64
+	// Of prefix_cache_host_bytes, what was taken of the host's memory so far. [bytes]
+	HostBytes uint64
+	// Blocks that are there now; they are not among n_kv_blocks.
+	NKVBlocksOnHost int32
+	// 0.
+	Reserved uint32
 }
 
 // Which step is profiled. Zero means default for every field.

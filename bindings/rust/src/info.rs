@@ -78,6 +78,8 @@ pub struct MemoryInfo {
     pub total_bytes: u64,
     /// Free memory of the device now.
     pub available_bytes: u64,
+    /// Memory of the host for blocks whose room in the pool is wanted, at most; not in the sum.
+    pub prefix_cache_host_bytes: u64,
 }
 
 impl MemoryInfo {
@@ -92,6 +94,7 @@ impl MemoryInfo {
             scratch_bytes: info.scratch_bytes,
             total_bytes: info.total_bytes,
             available_bytes: info.available_bytes,
+            prefix_cache_host_bytes: info.prefix_cache_host_bytes,
         }
     }
 }
@@ -274,6 +277,17 @@ pub struct Stats {
     pub n_kv_blocks_peak: u32,
     /// Tokens of a block.
     pub n_block_tokens: u32,
+    /// Blocks in the host's memory now, because their room in the pool was wanted
+    /// ([`prefix_cache_host_bytes`](crate::LoadOptions#structfield.prefix_cache_host_bytes)).
+    pub n_kv_blocks_on_host: u32,
+    /// Blocks that went there, that came back from there, and that were given up there for others.
+    pub n_kv_blocks_to_host: u64,
+    /// See [`n_kv_blocks_to_host`](Self::n_kv_blocks_to_host).
+    pub n_kv_blocks_from_host: u64,
+    /// See [`n_kv_blocks_to_host`](Self::n_kv_blocks_to_host).
+    pub n_kv_blocks_host_dropped: u64,
+    /// Bytes of that memory that were taken so far.
+    pub host_bytes: u64,
 }
 
 impl Stats {
@@ -290,6 +304,11 @@ impl Stats {
             n_kv_blocks_used: count(stats.n_kv_blocks_used),
             n_kv_blocks_peak: count(stats.n_kv_blocks_peak),
             n_block_tokens: count(stats.n_block_tokens),
+            n_kv_blocks_on_host: count(stats.n_kv_blocks_on_host),
+            n_kv_blocks_to_host: stats.n_kv_blocks_to_host,
+            n_kv_blocks_from_host: stats.n_kv_blocks_from_host,
+            n_kv_blocks_host_dropped: stats.n_kv_blocks_host_dropped,
+            host_bytes: stats.host_bytes,
         }
     }
 }

@@ -37,6 +37,7 @@ setters! {
         max_sessions: u32,
         n_threads: u32,
         kv_budget_bytes: u64,
+        prefix_cache_host_bytes: u64,
         kv_dtype: KvDtype,
         weight_dtype: WeightDtype,
         pre_tokenizer: impl Into<Option<&'a str>>,
@@ -139,6 +140,8 @@ pub struct LoadOptions<'a> {
     /// Bytes of the pool of keys and values that all sessions share. Default: `max_sessions` times `n_context`, at most 2 GiB
     /// but one `n_context` at least.
     pub kv_budget_bytes: u64,
+    /// Bytes of the host's memory for blocks that requests may find again, but whose room in the pool is wanted. Default: none.
+    pub prefix_cache_host_bytes: u64,
     /// Type of the stored keys and values.
     pub kv_dtype: KvDtype,
     /// Type in which the weights are held.
@@ -214,6 +217,7 @@ impl<'a> LoadOptions<'a> {
             max_sessions: count(self.max_sessions),
             n_threads: count(self.n_threads),
             kv_budget_bytes: self.kv_budget_bytes,
+            prefix_cache_host_bytes: self.prefix_cache_host_bytes,
             kv_dtype: self.kv_dtype.to_raw(),
             weight_dtype: self.weight_dtype.to_raw(),
             pre_tokenizer: self.pre_tokenizer.map_or(std::ptr::null(), |name| name.as_ptr().cast()),
@@ -241,6 +245,7 @@ impl std::fmt::Debug for LoadOptions<'_> {
             .field("max_sessions", &self.max_sessions)
             .field("n_threads", &self.n_threads)
             .field("kv_budget_bytes", &self.kv_budget_bytes)
+            .field("prefix_cache_host_bytes", &self.prefix_cache_host_bytes)
             .field("kv_dtype", &self.kv_dtype)
             .field("weight_dtype", &self.weight_dtype)
             .field("pre_tokenizer", &self.pre_tokenizer)

@@ -722,6 +722,12 @@ pub struct inlay_load_params {
     pub tuning: *const c_char,
     /// Its length. (bytes, default 0)
     pub tuning_len: usize,
+    /// Memory of the host for blocks that requests may find again, but whose room in the KV pool is wanted: they go
+    /// there by a copy that nobody waits for, and come back when a request begins with them. Whole blocks count; less
+    /// than one is refused, and so is any beside NO_PREFIX_CACHE. The memory is taken by a thread of the engine, bit
+    /// by bit as it is needed, page-locked on a GPU; [`inlay_stats`] says how much. It changes nothing for models
+    /// with sliding windows or without text, and the log says so. (bytes, default 0: none)
+    pub prefix_cache_host_bytes: u64,
 }
 
 impl Default for inlay_load_params {
@@ -758,6 +764,8 @@ pub struct inlay_memory_info {
     pub weight_dtype: inlay_weight_dtype,
     /// 0.
     pub reserved: u32,
+    /// Memory of the host for blocks whose room in the KV pool is wanted, at most; not in the sum. (bytes)
+    pub prefix_cache_host_bytes: u64,
 }
 
 impl Default for inlay_memory_info {
@@ -1102,6 +1110,18 @@ pub struct inlay_stats {
     pub n_kv_blocks_peak: i32,
     /// Tokens of a block. (tokens)
     pub n_block_tokens: i32,
+    /// Blocks that went to the host's memory when their room in the pool was wanted (prefix_cache_host_bytes).
+    pub n_kv_blocks_to_host: u64,
+    /// Of these, blocks that came back for a request that begins with them.
+    pub n_kv_blocks_from_host: u64,
+    /// Of these, blocks that were given up there for others.
+    pub n_kv_blocks_host_dropped: u64,
+    /// Of prefix_cache_host_bytes, what was taken of the host's memory so far. (bytes)
+    pub host_bytes: u64,
+    /// Blocks that are there now; they are not among n_kv_blocks.
+    pub n_kv_blocks_on_host: i32,
+    /// 0.
+    pub reserved: u32,
 }
 
 impl Default for inlay_stats {

@@ -365,6 +365,32 @@ fn a_prefix_is_found_again_unless_the_engine_is_told_otherwise() {
 }
 
 #[test]
+fn blocks_whose_room_is_wanted_go_to_the_host_and_come_back() {
+    let planned = Engine::memory_plan(model(), &options().n_context(256).max_sessions(1)).unwrap();
+    let block_bytes = planned.kv_bytes / 8;
+    let small = || {
+        options()
+            .n_context(256)
+            .max_sessions(1)
+            .kv_budget_bytes(4 * block_bytes)
+            .prefix_cache_host_bytes(6 * block_bytes)
+    };
+    assert_eq!(planned.prefix_cache_host_bytes, 0);
+    assert_eq!(Engine::memory_plan(model(), &small()).unwrap().prefix_cache_host_bytes, 6 * block_bytes);
+    let engine = load_with(small());
+    while engine.stats().unwrap().host_bytes < 6 * block_bytes {} // a thread takes it
+    let queue = engine.queue(QueueOptions::default()).unwrap();
+    let n_cached = [65, 66, 65].map(|token| {
+        queue.submit(&Request::new(&[token; 100]).session(up_to(4))).unwrap();
+        run_all(&engine, &queue).into_values().next().unwrap().end.unwrap().n_cached
+    });
+    assert_eq!(n_cached, [0, 0, 96]);
+    let stats = engine.stats().unwrap();
+    assert_eq!((stats.n_kv_blocks_to_host, stats.n_kv_blocks_from_host), (6, 3));
+    assert_eq!((stats.n_kv_blocks_on_host, stats.n_kv_blocks_host_dropped, stats.n_kv_blocks_used), (3, 0, 0));
+}
+
+#[test]
 fn many_threads_submit_wait_and_poll() {
     let engine = load_with(options().n_context(256).max_sessions(8));
     let right = greedy(&engine, 30);

@@ -20,6 +20,7 @@
 #include "src/backend/cuda/step_arrays.h"
 #include "src/backend/kv_form.h"
 #include "src/backend/kv_memory.h"
+#include "src/base/mutex.h"
 
 namespace inlay {
 
@@ -325,7 +326,8 @@ class CudaExecutor final : public Backend, private OpRunner {
   bool draws_ = true;            // unless a graph is made of a step that ends with its logits
   uint64_t n_tickets_ = 0;
   LogitReader logit_reader_;
-  std::vector<PinnedBuffer> host_memory_;  // of copies
+  Mutex host_memory_mutex_;
+  std::vector<PinnedBuffer> host_memory_ INLAY_GUARDED_BY(host_memory_mutex_);  // of copies
   std::array<GraphExec, kBuckets.size()> graphs_, graphs_without_draws_;
   int32_t m_ = 0;             // rows of the step at hand, padding included
   int32_t n_logit_rows_ = 0;  // likewise; also the draws

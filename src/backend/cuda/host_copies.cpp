@@ -85,8 +85,8 @@ Status CudaExecutor::wait_for_copies() {
 Result<std::span<std::byte>> CudaExecutor::take_host_memory(uint64_t bytes) {
   const ContextScope scope(context_);
   INLAY_TRY(scope.status());
-  host_memory_.reserve(host_memory_.size() + 1);
   INLAY_ASSIGN(PinnedBuffer buffer, PinnedBuffer::allocate(bytes, "copies of keys and values"));
+  const Lock lock(host_memory_mutex_);
   host_memory_.push_back(std::move(buffer));
   return std::span(host_memory_.back().data(), bytes);
 }

@@ -141,6 +141,7 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_load_params), "pre_tokenizer_len", p, &p->pre_tokenizer_len);
         Field(typeof(inlay_load_params), "tuning", p, &p->tuning);
         Field(typeof(inlay_load_params), "tuning_len", p, &p->tuning_len);
+        Field(typeof(inlay_load_params), "prefix_cache_host_bytes", p, &p->prefix_cache_host_bytes);
     }
 
     struct Behind_inlay_memory_info { public byte Before; public inlay_memory_info Value; }
@@ -161,6 +162,7 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_memory_info), "available_bytes", p, &p->available_bytes);
         Field(typeof(inlay_memory_info), "weight_dtype", p, &p->weight_dtype);
         Field(typeof(inlay_memory_info), "reserved", p, &p->reserved);
+        Field(typeof(inlay_memory_info), "prefix_cache_host_bytes", p, &p->prefix_cache_host_bytes);
     }
 
     struct Behind_inlay_engine_info { public byte Before; public inlay_engine_info Value; }
@@ -329,6 +331,12 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_stats), "n_kv_blocks_used", p, &p->n_kv_blocks_used);
         Field(typeof(inlay_stats), "n_kv_blocks_peak", p, &p->n_kv_blocks_peak);
         Field(typeof(inlay_stats), "n_block_tokens", p, &p->n_block_tokens);
+        Field(typeof(inlay_stats), "n_kv_blocks_to_host", p, &p->n_kv_blocks_to_host);
+        Field(typeof(inlay_stats), "n_kv_blocks_from_host", p, &p->n_kv_blocks_from_host);
+        Field(typeof(inlay_stats), "n_kv_blocks_host_dropped", p, &p->n_kv_blocks_host_dropped);
+        Field(typeof(inlay_stats), "host_bytes", p, &p->host_bytes);
+        Field(typeof(inlay_stats), "n_kv_blocks_on_host", p, &p->n_kv_blocks_on_host);
+        Field(typeof(inlay_stats), "reserved", p, &p->reserved);
     }
 
     struct Behind_inlay_profile_params { public byte Before; public inlay_profile_params Value; }

@@ -271,6 +271,7 @@ func main() {
 		field("inlay_load_params.pre_tokenizer_len", unsafe.Offsetof(s.PreTokenizerLen), unsafe.Sizeof(s.PreTokenizerLen))
 		field("inlay_load_params.tuning", unsafe.Offsetof(s.Tuning), unsafe.Sizeof(s.Tuning))
 		field("inlay_load_params.tuning_len", unsafe.Offsetof(s.TuningLen), unsafe.Sizeof(s.TuningLen))
+		field("inlay_load_params.prefix_cache_host_bytes", unsafe.Offsetof(s.PrefixCacheHostBytes), unsafe.Sizeof(s.PrefixCacheHostBytes))
 	}
 	{
 		var s raw.MemoryInfo
@@ -286,6 +287,7 @@ func main() {
 		field("inlay_memory_info.available_bytes", unsafe.Offsetof(s.AvailableBytes), unsafe.Sizeof(s.AvailableBytes))
 		field("inlay_memory_info.weight_dtype", unsafe.Offsetof(s.WeightDtype), unsafe.Sizeof(s.WeightDtype))
 		field("inlay_memory_info.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
+		field("inlay_memory_info.prefix_cache_host_bytes", unsafe.Offsetof(s.PrefixCacheHostBytes), unsafe.Sizeof(s.PrefixCacheHostBytes))
 	}
 	{
 		var s raw.EngineInfo
@@ -419,6 +421,12 @@ func main() {
 		field("inlay_stats.n_kv_blocks_used", unsafe.Offsetof(s.NKVBlocksUsed), unsafe.Sizeof(s.NKVBlocksUsed))
 		field("inlay_stats.n_kv_blocks_peak", unsafe.Offsetof(s.NKVBlocksPeak), unsafe.Sizeof(s.NKVBlocksPeak))
 		field("inlay_stats.n_block_tokens", unsafe.Offsetof(s.NBlockTokens), unsafe.Sizeof(s.NBlockTokens))
+		field("inlay_stats.n_kv_blocks_to_host", unsafe.Offsetof(s.NKVBlocksToHost), unsafe.Sizeof(s.NKVBlocksToHost))
+		field("inlay_stats.n_kv_blocks_from_host", unsafe.Offsetof(s.NKVBlocksFromHost), unsafe.Sizeof(s.NKVBlocksFromHost))
+		field("inlay_stats.n_kv_blocks_host_dropped", unsafe.Offsetof(s.NKVBlocksHostDropped), unsafe.Sizeof(s.NKVBlocksHostDropped))
+		field("inlay_stats.host_bytes", unsafe.Offsetof(s.HostBytes), unsafe.Sizeof(s.HostBytes))
+		field("inlay_stats.n_kv_blocks_on_host", unsafe.Offsetof(s.NKVBlocksOnHost), unsafe.Sizeof(s.NKVBlocksOnHost))
+		field("inlay_stats.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
 	}
 	{
 		var s raw.ProfileParams

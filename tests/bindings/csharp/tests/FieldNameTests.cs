@@ -131,6 +131,7 @@ static class FieldNameTests
             Says("ContextLength is ", () => Engine.Load(Given.Model, options), "params.", "n_context");
             Says("ContextLength is ", () => Engine.PlanMemory(Given.Model, options), "params.", "n_context");
         }
+        Says("PrefixCacheHostBytes is 1", () => Engine.PlanMemory(Given.Model, new LoadOptions { PrefixCacheHostBytes = 1 }), "params.", "prefix_cache");
         Says("Threads is -3", () => { int n; Engine.Explain(Given.Model, out n, new LoadOptions { Threads = -3 }); }, "params.");
         Says("PreTokenizer is ", () => Engine.Load(Given.Model, new LoadOptions { PreTokenizer = "top_k" }), "params.", "pre_tokenizer is");
         Says("threads is -1", () => Engine.Convert(Given.Model, "never.gguf", ConvertType.F16, -1), "params.", "n_threads");

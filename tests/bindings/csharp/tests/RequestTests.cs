@@ -435,6 +435,35 @@ static class RequestTests
         }
     }
 
+    public static void BlocksGoToTheHostAndComeBack()
+    {
+        LoadOptions options = FewSessions(1);
+        options.ContextLength = 256;
+        MemoryInfo plan = Engine.PlanMemory(Given.Model, options);
+        Expect.Equal(0ul, plan.PrefixCacheHostBytes, "none is the default");
+        ulong block = plan.KvBytes / 8;
+        options.KvBudgetBytes = 4 * block;
+        options.PrefixCacheHostBytes = 6 * block;
+        Expect.Equal(6 * block, Engine.PlanMemory(Given.Model, options).PrefixCacheHostBytes, "planned");
+        using (Engine engine = Engine.Load(Given.Model, options))
+        using (RequestQueue queue = engine.CreateQueue())
+        {
+            while (engine.Stats.HostBytes < 6 * block) System.Threading.Thread.Sleep(1); // a thread takes it
+            var cached = new List<int>();
+            foreach (int token in new[] { 65, 66, 65 })
+            {
+                ulong id = queue.Submit(new Request(Enumerable.Repeat(token, 100).ToArray()) { Options = UpTo(4) });
+                cached.Add(All(queue)[id].CachedTokens);
+            }
+            Expect.Sequence(new[] { 0, 0, 96 }, cached.ToArray(), "cached");
+            EngineStats stats = engine.Stats;
+            Expect.Equal(6ul, stats.KvBlocksToHost, "went");
+            Expect.Equal(3ul, stats.KvBlocksFromHost, "came back");
+            Expect.Equal(3, stats.KvBlocksOnHost, "are there");
+            Expect.Equal(0ul, stats.KvBlocksHostDropped, "given up");
+        }
+    }
+
     public static void ABudgetEndsARun()
     {
         using (Engine engine = Engine.Load(Given.Model, FewSessions(8)))

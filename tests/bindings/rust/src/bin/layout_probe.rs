@@ -258,6 +258,7 @@ fn structs() {
     layout!(inlay_load_params, pre_tokenizer_len, "pre_tokenizer_len");
     layout!(inlay_load_params, tuning, "tuning");
     layout!(inlay_load_params, tuning_len, "tuning_len");
+    layout!(inlay_load_params, prefix_cache_host_bytes, "prefix_cache_host_bytes");
     layout!(inlay_memory_info);
     layout!(inlay_memory_info, struct_size, "struct_size");
     layout!(inlay_memory_info, device, "device");
@@ -270,6 +271,7 @@ fn structs() {
     layout!(inlay_memory_info, available_bytes, "available_bytes");
     layout!(inlay_memory_info, weight_dtype, "weight_dtype");
     layout!(inlay_memory_info, reserved, "reserved");
+    layout!(inlay_memory_info, prefix_cache_host_bytes, "prefix_cache_host_bytes");
     layout!(inlay_engine_info);
     layout!(inlay_engine_info, struct_size, "struct_size");
     layout!(inlay_engine_info, device, "device");
@@ -382,6 +384,12 @@ fn structs() {
     layout!(inlay_stats, n_kv_blocks_used, "n_kv_blocks_used");
     layout!(inlay_stats, n_kv_blocks_peak, "n_kv_blocks_peak");
     layout!(inlay_stats, n_block_tokens, "n_block_tokens");
+    layout!(inlay_stats, n_kv_blocks_to_host, "n_kv_blocks_to_host");
+    layout!(inlay_stats, n_kv_blocks_from_host, "n_kv_blocks_from_host");
+    layout!(inlay_stats, n_kv_blocks_host_dropped, "n_kv_blocks_host_dropped");
+    layout!(inlay_stats, host_bytes, "host_bytes");
+    layout!(inlay_stats, n_kv_blocks_on_host, "n_kv_blocks_on_host");
+    layout!(inlay_stats, reserved, "reserved");
     layout!(inlay_profile_params);
     layout!(inlay_profile_params, struct_size, "struct_size");
     layout!(inlay_profile_params, n_tokens, "n_tokens");
