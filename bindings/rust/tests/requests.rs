@@ -7,7 +7,7 @@ use inlay::{
     RequestEvents, RequestId, RunOptions, Sampler, Session, SessionOptions, Status, ThreadOptions, Token, TokenLogprob,
 };
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread;
