@@ -545,7 +545,7 @@ fn what_a_wake_function_drops_is_freed_elsewhere() {
             runs.run(RunOptions::default().one_step(true)).unwrap();
         }
         drop(runs);
-        assert_eq!(told.recv().unwrap(), 4);
+        assert_eq!(told.recv().unwrap(), 5);
         assert!(told.recv().is_err(), "the function is dropped with the queue");
     }
 }
