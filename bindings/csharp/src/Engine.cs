@@ -14,7 +14,7 @@ namespace Inlay
         private readonly EngineHandle _handle;
         private readonly LogSink? _log;
         private readonly SessionQueue _queue;
-        private readonly GenerationThreads _threads = new GenerationThreads();
+        private readonly GenerationThreads _threads = new GenerationThreads(nameof(Engine));
 
         private Engine(Api api, LoadOptions options)
         {

@@ -53,10 +53,13 @@ namespace Inlay
     /// first text comes soon.</summary>
     internal sealed class GenerationThreads
     {
+        private readonly string _owner; // what was disposed when they were ended
         private readonly object _gate = new object();
         private readonly LinkedList<Job> _prompts = new LinkedList<Job>(); // that wait for theirs; guarded by _gate, as what follows
         private readonly HashSet<Job> _jobs = new HashSet<Job>();          // that have not ended
         private bool _inPrompt, _ending;
+
+        internal GenerationThreads(string owner) { _owner = owner; }
 
         /// <exception cref="InvalidOperationException">The session generates already.</exception>
         /// <exception cref="ObjectDisposedException">The threads were ended.</exception>
@@ -66,7 +69,7 @@ namespace Inlay
             {
                 lock (_gate)
                 {
-                    if (_ending) throw new ObjectDisposedException("Worker");
+                    if (_ending) throw new ObjectDisposedException(_owner);
                     job.Session.BeginGeneration();
                     _jobs.Add(job);
                     _prompts.AddLast(job);

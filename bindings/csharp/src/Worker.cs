@@ -52,7 +52,7 @@ namespace Inlay
         }
 
         private readonly Events _events = new Events();
-        private readonly GenerationThreads _threads = new GenerationThreads();
+        private readonly GenerationThreads _threads = new GenerationThreads(nameof(Worker));
 
         /// <summary>Makes a worker for sessions of the engine. Without work it has no thread.</summary>
         public Worker(Engine engine)
