@@ -11,6 +11,9 @@ import (
 	"inlay.dev/inlay/raw"
 )
 
+// ErrWoken is matched by the error of a Wait or Next that Queue.Wake has ended.
+var ErrWoken = errors.New("inlay: woken")
+
 // ErrClosed is matched by the error of a call on a closed engine, session, queue or constraint.
 var ErrClosed = errors.New("inlay: closed")
 

@@ -72,6 +72,7 @@ func TestUseAfterClose(t *testing.T) {
 	}
 	session.Cancel() // Nothing to cancel, and nothing to crash on.
 	queue.Cancel(1)
+	queue.Wake()
 	orphan.Cancel(1)
 }
 

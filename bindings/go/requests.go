@@ -45,7 +45,9 @@ type sharedQueue struct {
 	news   changes       // there may be something to poll, or nothing may come any more
 	calls  chan struct{} // for who calls QueueOptions.Wake
 
-	mutex sync.Mutex
+	mutex   sync.Mutex
+	waiting int    // goroutines in waitFor that no Wake has ended
+	wakes   uint64 // Wakes that ended some
 	// live are the requests that have not ended, as far as polls have told. One whose end was polled before its Submit returned
 	// is in early meanwhile.
 	live, early map[RequestID]struct{}
@@ -239,8 +241,9 @@ func (q *Queue) Cancel(id RequestID) {
 }
 
 // Wait waits until there is something to poll. When the context ends it returns an error that matches StatusCancelled and the
-// context's error; when the queue is closed, or its engine and all was polled, one that matches ErrClosed. Where nobody computes,
-// because the engine has no thread and Run was never called, the error matches StatusInvalidState.
+// context's error; when the queue is closed, or its engine and all was polled, one that matches ErrClosed; when Wake ends it, one
+// that matches ErrWoken. Where nobody computes, because the engine has no thread and Run was never called, the error matches
+// StatusInvalidState.
 func (q *Queue) Wait(ctx context.Context) error {
 	const op = "wait"
 	s, err := q.join(op)
@@ -253,7 +256,9 @@ func (q *Queue) Wait(ctx context.Context) error {
 
 func (s *sharedQueue) waitFor(ctx context.Context, op string) error {
 	wakeUps.listen()
-	// A time that is not 0 lets the first call tell if somebody computes.
+	wakes := s.beginWait()
+	defer s.endWait(wakes)
+	// A time that is not 0 lets the first call tell if somebody computes, and if there was a Wake for it.
 	for timeout := int64(1); ctx.Err() == nil; timeout = 0 {
 		changed := s.news.wait()
 		ready := int32(0)
@@ -261,8 +266,10 @@ func (s *sharedQueue) waitFor(ctx context.Context, op string) error {
 		switch {
 		case s.closed.Load():
 			return closedError(op, "queue")
-		case ready != 0:
+		case ready > 0:
 			return nil
+		case ready < 0 || s.isWoken(wakes):
+			return &Error{Op: op, Status: StatusCancelled, Message: "the queue was woken", cause: ErrWoken}
 		case s.isOver():
 			return closedError(op, "engine")
 		case statusOf(err) == StatusInvalidState && !s.engine.closed.Load():
@@ -277,6 +284,46 @@ func (s *sharedQueue) waitFor(ctx context.Context, op string) error {
 		}
 	}
 	return cancelled(op, ctx)
+}
+
+// Wake ends every Wait and Next that is under way, with an error that matches ErrWoken. Where none is, the next one that would wait
+// ends so at once. There is no event.
+func (q *Queue) Wake() {
+	s, err := q.join("wake")
+	if err != nil {
+		return
+	}
+	defer q.leave()
+	s.mutex.Lock()
+	if s.waiting == 0 {
+		raw.QueueWake(s.handle, nil) // which keeps it for the next one
+	} else {
+		s.waiting = 0
+		s.wakes++
+	}
+	s.mutex.Unlock()
+	s.news.tell()
+}
+
+func (s *sharedQueue) beginWait() (wakes uint64) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.waiting++
+	return s.wakes
+}
+
+func (s *sharedQueue) endWait(wakes uint64) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.wakes == wakes {
+		s.waiting--
+	}
+}
+
+func (s *sharedQueue) isWoken(wakes uint64) bool {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.wakes != wakes
 }
 
 // Handle is what a loop of the system can wait for, an eventfd on Linux: it is ready while there is something to poll, and Poll

@@ -297,3 +297,55 @@ func TestAQueueKeepsItsEngine(t *testing.T) {
 	}
 	queue.Close()
 }
+
+// Wake ends all that wait, or else the next one, and nobody else.
+func TestWakeEndsWaits(t *testing.T) {
+	engine := engineWith(t, nil)
+	run(t, engine, RunOptions{}) // From now on somebody computes.
+	queue, other := queueOf(t, engine, nil), queueOf(t, engine, nil)
+	short, cancel := context.WithTimeout(background, time.Second)
+	defer cancel()
+	wantWoken := func(err error) {
+		t.Helper()
+		if !errors.Is(err, ErrWoken) {
+			t.Fatal(err)
+		}
+	}
+	for round := 0; round < 50; round++ {
+		ended := make(chan error, 4)
+		for i := 0; i < 2; i++ {
+			go func() { ended <- queue.Wait(background) }()
+			go func() { _, err := queue.Next(background, nil); ended <- err }()
+		}
+		for n := 0; n < 4; {
+			queue.shared.mutex.Lock()
+			n = queue.shared.waiting
+			queue.shared.mutex.Unlock()
+		}
+		queue.Wake()
+		for i := 0; i < 4; i++ {
+			wantWoken(<-ended)
+		}
+	}
+	if n := queue.shared.waiting; n != 0 {
+		t.Errorf("%d still wait", n)
+	}
+	queue.Wake()
+	queue.Wake()
+	wantWoken(queue.Wait(short))
+	tiny, cancelTiny := context.WithTimeout(background, 5*time.Millisecond)
+	defer cancelTiny()
+	if err := queue.Wait(tiny); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error("two Wakes were two:", err)
+	}
+	if err := other.Wait(tiny); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error("another queue's:", err)
+	}
+	queue.Wake()
+	submit(t, queue, Request{Text: "Once", Session: upTo(3)})
+	run(t, engine, RunOptions{})
+	if err := queue.Wait(short); err != nil { // What is there already needs no wait.
+		t.Error(err)
+	}
+	collect(t, queue, 1)
+}

@@ -10,7 +10,9 @@
 #include "examples/cli/engine.h"
 #include "examples/cli/generate.h"
 #include "examples/cli/json_line.h"
+#include "examples/cli/messages.h"
 #include "examples/cli/sampler_options.h"
+#include "examples/cli/state_file.h"
 #include "examples/cli/system.h"
 #include "examples/cli/words.h"
 
@@ -20,7 +22,7 @@ namespace {
 constexpr size_t kMostWords = 10000;  // on the command line
 
 struct RunRequest {
-  std::string model, prompt, file, system, begun, chat_template, template_file, variables;
+  std::string model, prompt, file, system, begun, chat_template, template_file, variables, load_state, save_state;
   bool has_prompt = false, has_file = false;
   int32_t n_tokens = 256;
   double temperature = 0.8, top_p = 0.95, min_p = 0.0;
@@ -64,6 +66,9 @@ RunRequest parse_run_request(int argc, char** argv) {
   options.text("--chat-template", "TEXT", r.chat_template, nullptr, "a chat template in the place of the model's, in Jinja");
   options.text("--chat-template-file", "PATH", r.template_file, nullptr, "the same from a file");
   options.text("--chat-template-kwargs", "JSON", r.variables, nullptr, "variables of the chat template, an object as {\"enable_thinking\":false}");
+  options.text("--save-state", "FILE", r.save_state, nullptr, "write what the model has read and written to FILE at the end, for --load-state");
+  options.text("--load-state", "FILE", r.load_state, nullptr,
+               "go on with what --save-state wrote, of this model, which is not computed again; with --raw the text goes on from there");
   options.flag("--ignore-eos", r.ignore_ends, "draw end tokens like others");
   options.integer("--logprobs", r.n_logprobs, 0, INLAY_MAX_LOGPROBS,
                   "in the place of the text a line of JSON for each token: its logarithm of probability, and the N likeliest");
@@ -83,6 +88,9 @@ RunRequest parse_run_request(int argc, char** argv) {
   const size_t first = r.variables.find_first_not_of(" \n\t\r"), last = r.variables.find_last_not_of(" \n\t\r");
   if (!r.variables.empty() && (first >= last || r.variables[first] != '{' || r.variables[last] != '}'))
     options.usage_error("--chat-template-kwargs is expected to be a JSON object, as {\"enable_thinking\":false}, not '" + r.variables + "'");
+  if (r.n_logprobs >= 0 && !r.save_state.empty()) options.usage_error("--logprobs has no text that --save-state could keep");
+  if (r.ignore_ends && !r.load_state.empty()) options.usage_error("--ignore-eos is as it was when --save-state wrote the state");
+  if (r.has_system && !r.load_state.empty()) options.usage_error("--system is for a new conversation: that of --load-state has begun");
   if (r.n_logprobs >= 0 && r.echo) options.usage_error("--logprobs has no text that --echo could stand before");
   for (const std::string& text : r.stop_tokens) {
     int32_t id = 0;
@@ -113,11 +121,18 @@ inlay_sampler_params sampler_of(const RunRequest& r, std::vector<inlay_text>& br
   return sampler;
 }
 
-void set_seed(inlay_session* session, const RunRequest& r) {
+void set_sampler(inlay_session* session, const RunRequest& r) {
   std::vector<inlay_text> breakers;
   const inlay_sampler_params sampler = sampler_of(r, breakers);
   inlay_error error;
-  check(inlay_session_set_sampler(session, &sampler, &error), error, "cannot set another seed");
+  check(inlay_session_set_sampler(session, &sampler, &error), error, "cannot set the sampler");
+}
+
+void set_stops(inlay_session* session, const RunRequest& r) {
+  std::vector<inlay_text> stops;
+  for (const std::string& stop : r.stops) stops.push_back({stop.data(), stop.size()});
+  inlay_error error;
+  check(inlay_session_set_stop(session, stops.data(), stops.size(), &error), error, "cannot take --stop");
 }
 
 SessionPtr open_session(const inlay_engine* engine, const RunRequest& r) {
@@ -132,11 +147,41 @@ SessionPtr open_session(const inlay_engine* engine, const RunRequest& r) {
   const ConstraintPtr constraint = r.constraint.make(engine);
   params.constraint = constraint.get();
   SessionPtr session = make_session(engine, params);
-  std::vector<inlay_text> stops;
-  for (const std::string& stop : r.stops) stops.push_back({stop.data(), stop.size()});
-  inlay_error error;
-  check(inlay_session_set_stop(session.get(), stops.data(), stops.size(), &error), error, "cannot take --stop");
+  set_stops(session.get(), r);
   return session;
+}
+
+// Of what was saved only the text stays, and whether end tokens end it: all else is as this command line says.
+SavedState restored_session(const inlay_engine* engine, const RunRequest& r) {
+  SavedState state = load_state(engine, r.load_state);
+  inlay_session* session = state.session.get();
+  set_sampler(session, r);
+  set_stops(session, r);
+  const ConstraintPtr constraint = r.constraint.make(engine);
+  inlay_error error;
+  check(inlay_session_set_max_tokens(session, r.n_tokens, &error), error, "cannot take -n");
+  check(inlay_session_set_stop_tokens(session, r.stop_ids.data(), r.stop_ids.size(), &error), error, "cannot take --stop-token");
+  check(inlay_session_set_constraint(session, constraint.get(), "", 0, &error), error, "cannot take the constraint");
+  return state;
+}
+
+std::vector<int32_t> tokens_of(inlay_session* session) {
+  size_t n = 0;
+  inlay_error error;
+  check(inlay_session_get_tokens(session, 0, nullptr, 0, &n, &error), error, "cannot read the state's tokens");
+  std::vector<int32_t> tokens(n);
+  check(inlay_session_get_tokens(session, 0, tokens.data(), n, &n, &error), error, "cannot read the state's tokens");
+  return tokens;
+}
+
+void go_on(Conversation& conversation, const SavedState& state, const RunRequest& r) {
+  Messages said;
+  std::string reason;
+  if (conversation.form().has_template) {
+    if (state.said.empty()) fail(kExitFailed, "the state in " + r.load_state + " is of text without a chat template: --raw goes on with it");
+    if (!read_messages(state.said, said, reason)) fail(kExitFailed, "cannot go on with the conversation behind the state in " + r.load_state + ": " + reason);
+  }
+  conversation.go_on(tokens_of(state.session.get()), said);
 }
 
 // Behind the number of tokens: why there are no more, where that was not the model's decision.
@@ -216,8 +261,7 @@ void print_token(const inlay_engine* engine, const inlay_event& event) {
   check_output();
 }
 
-int answer_prompt(const inlay_engine* engine, inlay_session* session, const RunRequest& r, const std::string& prompt) {
-  Conversation conversation(engine, session, form_of(engine, r));
+int answer_prompt(const inlay_engine* engine, Conversation& conversation, const RunRequest& r, const std::string& prompt) {
   const std::vector<int32_t> tokens = conversation.prompt_of(prompt);
   if (tokens.empty()) fail(kExitFailed, "the prompt is empty, and the model has no BOS token to begin with");
   check_room(engine, tokens.size());
@@ -225,8 +269,7 @@ int answer_prompt(const inlay_engine* engine, inlay_session* session, const RunR
   if (r.echo) out.write(prompt.data(), prompt.size());
   if (r.n_logprobs < 0) out.write(r.begun.data(), r.begun.size());
   const auto print_logprobs = [&](const inlay_event& event) { print_token(engine, event); };
-  const bool on_host = info_of(engine).device != INLAY_DEVICE_CUDA;
-  const Turn turn = r.n_logprobs < 0 ? generate(session, tokens, out, on_host) : generate(session, tokens, out, on_host, print_logprobs);
+  const Turn turn = r.n_logprobs < 0 ? conversation.answer(out) : conversation.answer(out, print_logprobs);
   if (r.quiet && turn.context_full) std::fprintf(stderr, "inlay: the text ends here: the context is full\n");
   print_speeds(turn, r);
   return turn.interrupted ? kExitInterrupted : 0;
@@ -246,17 +289,22 @@ int run_command(int argc, char** argv) {
   if (conversation && r.n_logprobs >= 0) fail(kExitUsage, "--logprobs is for one prompt, not for a conversation: give -p or -f");
   if (conversation && r.has_begun) fail(kExitUsage, "--answer is for one prompt, given with -p or -f");
   const std::string prompt = conversation ? "" : given_prompt(r);
+  if (!r.save_state.empty()) check_writable(r.save_state);
   const EnginePtr engine = load_file(r.model, r.load);
-  const SessionPtr session = open_session(engine.get(), r);
+  const SavedState state = r.load_state.empty() ? SavedState{open_session(engine.get(), r), ""} : restored_session(engine.get(), r);
+  inlay_session* session = state.session.get();
   if (r.has_prompt && !r.has_file && !r.quiet && input_waits())
     std::fprintf(stderr, "inlay: the standard input is not read, as -p is the prompt; -f - puts it behind that\n");
-  if (!conversation) return answer_prompt(engine.get(), session.get(), r, prompt);
-  Conversation talk(engine.get(), session.get(), form_of(engine.get(), r));
+  Conversation talk(engine.get(), session, form_of(engine.get(), r));
+  if (!r.load_state.empty()) go_on(talk, state, r);
   const auto report = [&](const Turn& turn) { print_speeds(turn, r); };
-  return converse(talk, report, [&] {
+  const auto reseed = [&] {
     ++r.seed;
-    set_seed(session.get(), r);
-  });
+    set_sampler(session, r);
+  };
+  const int code = conversation ? converse(talk, report, reseed) : answer_prompt(engine.get(), talk, r, prompt);
+  if (!r.save_state.empty()) save_state(session, talk.form().has_template ? talk.as_json() : "", r.save_state);
+  return code;
 }
 
 }  // namespace inlay::cli

@@ -70,9 +70,13 @@ std::vector<int32_t> Conversation::render(size_t first, std::string& refused) co
     return {};
   }
   for (size_t i = first; i < turns_.size(); ++i) {
+    if (!turns_[i].has_line) {
+      tokens = turns_[i].drawn;
+      continue;
+    }
     const inlay_tokenize_flags flags = (i == first && !form_.no_bos ? 0 : INLAY_TOKENIZE_NO_BOS_EOS) |
                                        (form_.special ? INLAY_TOKENIZE_PARSE_SPECIAL : 0);
-    const std::vector<int32_t> line = tokenize(engine_, (i == first ? "" : "\n") + turns_[i].line, flags);
+    const std::vector<int32_t> line = tokenize(engine_, (i == first ? "" : turns_[i].before) + turns_[i].line, flags);
     tokens.insert(tokens.end(), line.begin(), line.end());
     tokens.insert(tokens.end(), turns_[i].drawn.begin(), turns_[i].drawn.end());
   }
@@ -97,13 +101,21 @@ size_t Conversation::keep_common_part(const std::vector<int32_t>& tokens) {
   return n;
 }
 
+void Conversation::go_on(std::vector<int32_t> sequence, const Messages& said) {
+  if (form_.has_template) {
+    set(said);
+  } else if (!sequence.empty()) {
+    turns_ = {{.answer = detokenize(engine_, sequence, 0), .answered = true, .drawn = sequence, .has_line = false}};
+  }
+  sequence_ = std::move(sequence);
+}
+
 std::vector<int32_t> Conversation::prompt_of(const std::string& line) {
-  turns_ = {{.line = line}};
-  first_ = 0;
+  turns_.push_back({.line = line, .before = ""});
   std::string refused;
-  std::vector<int32_t> tokens = render(0, refused);
+  prompt_ = render(0, refused);
   if (!refused.empty()) fail(kExitFailed, refused);
-  return tokens;
+  return prompt_;
 }
 
 Conversation::Admission Conversation::admit(const std::string& line) {
@@ -130,17 +142,18 @@ Conversation::Admission Conversation::admit(const std::string& line) {
 }
 
 std::string Conversation::take_back() {
-  if (turns_.empty()) return "";
+  if (turns_.empty() || !turns_.back().has_line) return "";
   std::string line = std::move(turns_.back().line);
   turns_.pop_back();
   first_ = std::min(first_, turns_.size());
   return line;
 }
 
-Turn Conversation::answer(TextOutput& out) {
+Turn Conversation::answer(TextOutput& out, const std::function<void(const inlay_event&)>& take_event) {
   const auto n_kept = static_cast<std::ptrdiff_t>(keep_common_part(prompt_));
   (void)out.take_written();
-  Turn turn = generate(session_, {prompt_.begin() + n_kept, prompt_.end()}, out, info_of(engine_).device != INLAY_DEVICE_CUDA);
+  const bool on_host = info_of(engine_).device != INLAY_DEVICE_CUDA;
+  Turn turn = generate(session_, {prompt_.begin() + n_kept, prompt_.end()}, out, on_host, take_event);
   sequence_ = prompt_;
   sequence_.insert(sequence_.end(), turn.drawn.begin(), turn.drawn.end());
   sequence_.resize(std::min(sequence_.size(), static_cast<size_t>(facts().n_tokens)));
@@ -150,7 +163,7 @@ Turn Conversation::answer(TextOutput& out) {
   }
   Said& said = turns_.back();
   said.answered = true;
-  said.answer = out.take_written();
+  said.answer = form_.begun + out.take_written();
   if (sequence_.size() > prompt_.size())
     said.drawn.assign(sequence_.begin() + static_cast<std::ptrdiff_t>(prompt_.size()), sequence_.end());
   return turn;

@@ -26,7 +26,9 @@ class Conversation {
  public:
   Conversation(const inlay_engine* engine, inlay_session* session, ConversationForm form);
 
-  // The tokens of this line as the only turn.
+  // Takes over a session that was saved: what it holds, and what was said. Without a template that is its text, whatever was said.
+  void go_on(std::vector<int32_t> sequence, const Messages& said);
+  // The tokens of this line as the only turn, or behind those of a session that was saved; then answer() is for it.
   std::vector<int32_t> prompt_of(const std::string& line);
 
   struct Admission {
@@ -37,8 +39,9 @@ class Conversation {
   };
   // Renders the whole conversation with this line.
   Admission admit(const std::string& line);
-  // Of a line that was taken. What the session holds already, up to the first token that differs, is not run again.
-  Turn answer(TextOutput& out);
+  // Of a line that was taken. What the session holds already, up to the first token that differs, is not run again. `take_event`: as of
+  // generate().
+  Turn answer(TextOutput& out, const std::function<void(const inlay_event&)>& take_event = nullptr);
 
   // Takes the last turn back: its line, empty where there is none.
   std::string take_back();
@@ -56,6 +59,8 @@ class Conversation {
     std::string answer = {};
     bool answered = false;
     std::vector<int32_t> drawn = {};  // the answer's, as far as the session held it
+    const char* before = "\n";        // without a template: between the turn before and this one
+    bool has_line = true;             // false: all that a saved session held is in `drawn`
   };
   std::string messages(size_t first, const char* between) const;
   std::vector<int32_t> render(size_t first, std::string& refused) const;

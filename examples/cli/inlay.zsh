@@ -79,6 +79,8 @@ case $words[1] in
       '*'--chat-template'[a chat template in the place of the model'\''s, in Jinja]:TEXT:' \
       '*'--chat-template-file'[the same from a file]:PATH:_files' \
       '*'--chat-template-kwargs'[variables of the chat template, an object as {"enable_thinking"\:false}]:JSON:' \
+      '*'--save-state'[write what the model has read and written to FILE at the end, for --load-state]:FILE:_files' \
+      '*'--load-state'[go on with what --save-state wrote, of this model, which is not computed again; with --raw the text goes on from there]:FILE:_files' \
       '*'--ignore-eos'[draw end tokens like others]' \
       '*'--logprobs'[in the place of the text a line of JSON for each token\: its logarithm of probability, and the N likeliest]:N:' \
       '*'--raw'[give the model the text as it stands, without the chat template in its file]' \

@@ -31,6 +31,10 @@ std::FILE* open_file(const std::string& path, char mode) {
   return std::fopen(path.c_str(), mode == 'r' ? "rbe" : mode == 'w' ? "wbe" : "wbxe");
 }
 
+bool replace_file(const std::string& from, const std::string& to) { return std::rename(from.c_str(), to.c_str()) == 0; }
+
+void remove_file(const std::string& path) { (void)unlink(path.c_str()); }
+
 bool read_line(std::string& line) {
   line.clear();
   int c = 0;

@@ -16,6 +16,9 @@ bool input_waits();                       // a pipe at the standard input has te
 
 // As std::fopen with `mode` r, w or x (a new file); binary, and not inherited by child processes. Null, and errno.
 std::FILE* open_file(const std::string& path, char mode);
+// Takes the other file's place, if there is one; false, and errno.
+bool replace_file(const std::string& from, const std::string& to);
+void remove_file(const std::string& path);
 
 // A line without its end from the standard input; false at the end. Ctrl-C at a terminal ends no line.
 bool read_line(std::string& line);

@@ -105,6 +105,18 @@ std::FILE* open_file(const std::string& path, char mode) {
   return fd < 0 ? nullptr : _fdopen(fd, mode == 'r' ? "rb" : "wb");
 }
 
+bool replace_file(const std::string& from, const std::string& to) {
+  const Result<std::wstring> old_name = wide_path(from), new_name = wide_path(to);
+  if (old_name.ok() && new_name.ok() && MoveFileExW(old_name->c_str(), new_name->c_str(), MOVEFILE_REPLACE_EXISTING) != 0) return true;
+  errno = EACCES;
+  return false;
+}
+
+void remove_file(const std::string& path) {
+  const Result<std::wstring> name = wide_path(path);
+  if (name.ok()) (void)_wremove(name->c_str());
+}
+
 bool read_line(std::string& line) {
   line.clear();
   if (is_terminal(stdin)) return read_console_line(handle_of(stdin), line);

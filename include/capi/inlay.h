@@ -1827,12 +1827,24 @@ inlay_status inlay_poll(const inlay_queue* queue, inlay_request_event* events, s
 // Waits until the queue has something to poll. Refused with INVALID_STATE where nobody would ever wake it: the engine
 // has no thread of its own and inlay_run was never called.
 // Thread: any.
-// Blocks: until there is something to poll, the time is over, or the queue or its engine is freed.
+// Blocks: until there is something to poll, the time is over, inlay_queue_wake is called, or the queue or its engine is
+// freed.
 // Ownership: Nothing is kept.
 // On error: Nothing has changed.
 // Errors: INVALID_STATE.
 // Since: 1.3.
 inlay_status inlay_wait(const inlay_queue* queue, int64_t timeout_us, int32_t* is_ready, inlay_error* err);
+
+// Ends every inlay_wait of the queue that is under way. Where none is, the next one that would wait ends at once; calls
+// until then count as one. Nothing else changes: there is no event, the system's handle stays as it is, and the wake
+// function is not called.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: Nothing has changed.
+// Errors: INVALID_STATE.
+// Since: 1.3.
+inlay_status inlay_queue_wake(const inlay_queue* queue, inlay_error* err);
 
 // Gives what a loop of the system can wait for: ready while there is something to poll. inlay_poll alone makes it
 // unready.

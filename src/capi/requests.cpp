@@ -231,8 +231,16 @@ inlay_status inlay_wait(const inlay_queue* queue, int64_t timeout_us, int32_t* i
       if (timeout_us != 0 && !engine->requests().can_wait())
         return error(Code::invalid_state, "nobody computes: inlay_engine_set_thread gives the engine a thread, or another thread calls inlay_run");
     }
-    INLAY_ASSIGN(const bool ready, queue->queue->wait(timeout_us < 0 ? std::nullopt : std::optional(timeout_us)));
-    *is_ready = ready ? 1 : 0;
+    INLAY_ASSIGN(const RequestQueue::Waited waited, queue->queue->wait(timeout_us < 0 ? std::nullopt : std::optional(timeout_us)));
+    *is_ready = waited == RequestQueue::Waited::ready ? 1 : waited == RequestQueue::Waited::woken ? -1 : 0;
+    return {};
+  });
+}
+
+inlay_status inlay_queue_wake(const inlay_queue* queue, inlay_error* err) {
+  return guarded<inlay_queue>(err, [&](auto& use) -> Status {
+    INLAY_TRY(use.begin(queue, "queue"));
+    queue->queue->end_waits();
     return {};
   });
 }

@@ -172,21 +172,50 @@ Result<size_t> RequestQueue::poll(const EventRoom& room, WriteEvent write, void*
   return n_events;
 }
 
-Result<bool> RequestQueue::wait(std::optional<int64_t> timeout_us) {
-  using Clock = std::chrono::steady_clock;
-  const auto start = Clock::now();
+Result<RequestQueue::Waited> RequestQueue::wait(std::optional<int64_t> timeout_us) {
   Lock lock(mutex_);
-  while (first_listed_ == nullptr && !is_closed_) {
+  Waited waited = Waited::ready;
+  if (!has_news()) waited = timeout_us == 0 ? Waited::time_over : wait_for_news(lock, timeout_us);
+  if (first_listed_ != nullptr) return Waited::ready;
+  if (is_closed_) return error(Code::invalid_state, "the queue or its engine was freed");
+  return waited;
+}
+
+RequestQueue::Waited RequestQueue::wait_for_news(Lock& lock, std::optional<int64_t> timeout_us) {
+  using Clock = std::chrono::steady_clock;
+  if (std::exchange(ends_next_wait_, false)) return Waited::woken;
+  const auto start = Clock::now();
+  const uint64_t n_before = n_wakes_;
+  auto waited = Waited::ready;
+  ++n_waiting_;
+  while (!has_news() && n_wakes_ == n_before && waited == Waited::ready) {
     if (!timeout_us) {
       changed_.wait(lock);
       continue;
     }
     const auto passed = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start);
-    if (passed.count() >= *timeout_us) return false;
-    changed_.wait_for(lock, std::chrono::microseconds(*timeout_us) - passed);
+    if (passed.count() >= *timeout_us) waited = Waited::time_over;
+    else changed_.wait_for(lock, std::chrono::microseconds(*timeout_us) - passed);
   }
-  if (first_listed_ == nullptr) return error(Code::invalid_state, "the queue or its engine was freed");
-  return true;
+  if (n_wakes_ != n_before) return Waited::woken;  // end_waits() counts it no more
+  --n_waiting_;
+  return waited;
+}
+
+void RequestQueue::end_waits() {
+  const Lock lock(mutex_);
+  if (n_waiting_ == 0) {
+    ends_next_wait_ = true;
+    return;
+  }
+  n_waiting_ = 0;
+  ++n_wakes_;
+  changed_.notify_all();
+}
+
+size_t RequestQueue::n_waiting() const {
+  const Lock lock(mutex_);
+  return n_waiting_;
 }
 
 Result<WakeHandle::System> RequestQueue::handle() {

@@ -62,8 +62,12 @@ class RequestQueue {
   }
   // Whether a request that had too many unread tokens has fewer since the last call.
   bool takes_up_again() { return lets_go_on_.exchange(false, std::memory_order_relaxed); }
-  // Until there is something to poll; false: the time is over. Without a number of microseconds it waits for ever.
-  Result<bool> wait(std::optional<int64_t> timeout_us);
+  enum class Waited : uint8_t { ready, time_over, woken };
+  // Until there is something to poll. Without a number of microseconds it waits for ever.
+  Result<Waited> wait(std::optional<int64_t> timeout_us);
+  // Ends the waits that are under way, or else the next one.
+  void end_waits();
+  size_t n_waiting() const;  // for tests
   // The system's handle that is ready while there is something to poll; it belongs to the queue.
   Result<WakeHandle::System> handle();
   // Called when the queue comes to have something to tell. The one before is not called any more once this has returned.
@@ -76,6 +80,8 @@ class RequestQueue {
  private:
   using WriteEvent = void (*)(void* to, size_t i, const RequestEvent& event);
   Result<size_t> poll(const EventRoom& room, WriteEvent write, void* to);
+  bool has_news() const INLAY_NEEDS(mutex_) { return first_listed_ != nullptr || is_closed_; }
+  Waited wait_for_news(Lock& lock, std::optional<int64_t> timeout_us) INLAY_NEEDS(mutex_);
   bool list(Request& request) INLAY_NEEDS(mutex_);
   void unlist_first() INLAY_NEEDS(mutex_);
   bool take_news(Request& request, const EventRoom& room, size_t& n_tokens, size_t& n_text, RequestEvent& event) INLAY_NEEDS(mutex_);
@@ -89,6 +95,9 @@ class RequestQueue {
   uint64_t n_events_ INLAY_GUARDED_BY(mutex_) = 0;
   std::atomic<bool> lets_go_on_{false};
   bool is_closed_ INLAY_GUARDED_BY(mutex_) = false, forgets_ INLAY_GUARDED_BY(mutex_) = false;
+  uint64_t n_wakes_ INLAY_GUARDED_BY(mutex_) = 0;  // calls of end_waits() that ended waits
+  size_t n_waiting_ INLAY_GUARDED_BY(mutex_) = 0;  // waits that none has ended
+  bool ends_next_wait_ INLAY_GUARDED_BY(mutex_) = false;
   std::optional<WakeHandle> handle_ INLAY_GUARDED_BY(mutex_);
 
   Mutex wake_mutex_;  // held while the host's function runs, and no other lock

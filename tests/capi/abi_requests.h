@@ -140,6 +140,15 @@ static void test_poll(const inlay_queue* queue, size_t n_requests, uint64_t last
   CHECK(n_ends == n_requests);
   EXPECT(INLAY_OK, CALL(inlay_wait)(queue, 1000, &ready, &err));
   CHECK(ready == 0);
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_queue_wake)(NULL, &err));
+  EXPECT(INLAY_OK, CALL(inlay_queue_wake)(queue, &err));
+  EXPECT(INLAY_OK, CALL(inlay_queue_wake)(queue, &err));
+  EXPECT(INLAY_OK, CALL(inlay_wait)(queue, 0, &ready, &err));
+  CHECK(ready == 0);
+  EXPECT(INLAY_OK, CALL(inlay_wait)(queue, -1, &ready, &err));
+  CHECK(ready == -1);
+  EXPECT(INLAY_OK, CALL(inlay_wait)(queue, 1000, &ready, &err));
+  CHECK(ready == 0);
 }
 
 static void test_requests(const inlay_engine* engine) {

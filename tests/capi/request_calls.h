@@ -99,6 +99,17 @@ std::vector<Row> request_rows() {
          const inlay_status status = CALL(inlay_wait, queue.get(), int64_t{100}, &ready, &err);
          return out + outcome(status, err) + std::to_string(ready);
        }},
+      {"inlay_queue_wake", [](const World& w) {
+         std::string out;
+         const QueuePtr queue = queue_of(w);
+         out += run_of(w);
+         inlay_error err;
+         inlay_status status = CALL(inlay_queue_wake, queue.get(), &err);
+         out += outcome(status, err);
+         int32_t ready = 0;
+         status = inlay_wait(queue.get(), -1, &ready, &err);
+         return out + outcome(status, err) + std::to_string(ready);
+       }},
       {"inlay_queue_get_handle", [](const World& w) {
          const QueuePtr queue = queue_of(w);
          inlay_wait_kind kind = 0;

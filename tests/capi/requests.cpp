@@ -255,6 +255,21 @@ TEST(Requests, TheHandleIsReadyWhileThereIsSomethingToPoll) {
   EXPECT_EQ(fcntl(static_cast<int>(handle), F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
 }
 
+TEST(Requests, AWakeLeavesTheHandleAsItIs) {
+  const EnginePtr engine = small_engine();
+  give_thread(engine);
+  const QueuePtr queue = new_queue(engine);
+  inlay_wait_kind kind = 0;
+  int64_t handle = -1;
+  ASSERT_EQ(inlay_queue_get_handle(queue.get(), &kind, &handle, nullptr), INLAY_OK);
+  ASSERT_EQ(inlay_queue_wake(queue.get(), nullptr), INLAY_OK);
+  pollfd one = {static_cast<int>(handle), POLLIN, 0};
+  EXPECT_EQ(::poll(&one, 1, 20), 0);
+  int32_t ready = 0;
+  EXPECT_EQ(inlay_wait(queue.get(), -1, &ready, nullptr), INLAY_OK);
+  EXPECT_EQ(ready, -1);
+}
+
 TEST(Requests, AForkedChildIsToldAndWaitsForNothing) {
   const EnginePtr engine = small_engine();
   give_thread(engine);
@@ -267,6 +282,7 @@ TEST(Requests, AForkedChildIsToldAndWaitsForNothing) {
     size_t n = 0;
     inlay_request_event event;
     const bool refused = inlay_wait(queue.get(), -1, &ready, nullptr) == INLAY_INVALID_STATE &&
+                         inlay_queue_wake(queue.get(), nullptr) == INLAY_INVALID_STATE &&
                          inlay_poll(queue.get(), &event, 1, sizeof event, nullptr, 0, nullptr, 0, &n, nullptr) == INLAY_INVALID_STATE;
     inlay_queue* freed = queue.get();
     inlay_queue_free(freed);
@@ -310,7 +326,42 @@ TEST(Requests, QueuesOutliveTheirEngine) {
   const inlay_request request = request_of(kPlain);
   EXPECT_EQ(inlay_submit(queue.get(), &request, &none, &err), INLAY_INVALID_STATE) << err.message;
   EXPECT_EQ(inlay_request_cancel(queue.get(), id, &err), INLAY_OK) << err.message;
+  EXPECT_EQ(inlay_queue_wake(queue.get(), &err), INLAY_OK) << err.message;
+  int32_t ready = 0;
+  EXPECT_EQ(inlay_wait(queue.get(), -1, &ready, &err), INLAY_INVALID_STATE) << err.message;
   prefill(keeps, kPlain);  // the session lives on
+}
+
+// A host that stops its collecting thread: it sets a flag and wakes the queue, wherever the thread is. No wake is lost, and no other one is told.
+TEST(Requests, AWakeEndsAThreadThatCollects) {
+  const EnginePtr engine = small_engine();
+  give_thread(engine);
+  const QueuePtr queue = new_queue(engine), other = new_queue(engine);
+  const inlay_session_params session = up_to(3);
+  int32_t ready = 7;
+  ASSERT_EQ(inlay_queue_wake(queue.get(), nullptr), INLAY_OK);
+  EXPECT_EQ(inlay_wait(queue.get(), 60'000'000, &ready, nullptr), INLAY_OK);
+  ASSERT_EQ(ready, -1) << "the wake was lost";
+  for (int round = 0; round < 300; ++round) {
+    std::atomic<bool> stop{false};
+    std::thread collects([&] {
+      Answers answers;
+      while (!stop) {
+        int32_t told = 7;
+        EXPECT_EQ(inlay_wait(queue.get(), 60'000'000, &told, nullptr), INLAY_OK);
+        EXPECT_NE(told, 0) << "a wake was lost";
+        if (told == 0) return;
+        if (told > 0) poll(queue.get(), answers);
+      }
+    });
+    if (round % 3 == 0) submit(queue, request_of(kPlain, &session));
+    if (round % 2 == 0) std::this_thread::sleep_for(std::chrono::microseconds(round));
+    stop = true;
+    ASSERT_EQ(inlay_queue_wake(queue.get(), nullptr), INLAY_OK);
+    collects.join();
+  }
+  EXPECT_EQ(inlay_wait(other.get(), 1000, &ready, nullptr), INLAY_OK);
+  EXPECT_EQ(ready, 0);
 }
 
 TEST(Requests, AQueueThatIsFreedTakesItsRequestsAlong) {

@@ -124,6 +124,25 @@ class Conversation(ModelCase):
                     self.assertEqual(talk.answer("/regen"), first)
                 self.assertNotEqual(fresh, second)  # the control: the turn before changes the answer
 
+    def test_a_saved_state_goes_on(self):
+        """Two runs of one turn each say what one run of two says; the prompt of the second has the new line alone."""
+        def said_in(out):
+            return [line for line in out.replace(b"> ", b"").split(b"\n") if line]
+        with tempfile.TemporaryDirectory() as folder:
+            state = ("--save-state", f"{folder}/state", "--load-state", f"{folder}/state")
+            for model, options in ((OWN_MODEL, ()), (OWN_MODEL, ("--raw",))):
+                both = self.converse(model, b"the fox\nand then\n", *options)[1]
+                code, first, said = self.converse(model, b"the fox\n", *options, *state[:2])
+                self.assertEqual(code, 0, said)
+                code, second, said = self.converse(model, b"and then\n", *options, *state)
+                self.assertEqual((code, said_in(first + second)), (0, said_in(both)), said)
+                self.assertGreaterEqual(len(said_in(both)), 2)
+                alone = self.converse(model, b"and then\n", *options)[2]
+                n_run, n_alone = (int(re.search(rb"prompt: (\d+)", text)[1]) for text in (said, alone))
+                self.assertLessEqual(n_run, n_alone + 2)
+            code, _, said = self.converse(OWN_MODEL, b"/regen\n", "--raw", *state)
+            self.assertIn(b"there is no answer yet", said, "what a state held is no turn")
+
     def test_a_file_that_is_no_conversation_changes_nothing(self):
         with PlainTalk(OWN_MODEL, "-n", "6") as talk, tempfile.TemporaryDirectory() as folder:
             self.assertIn("/load needs the name of a file", talk.answer("/load"))

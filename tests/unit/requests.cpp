@@ -366,7 +366,7 @@ TEST_P(EngineRequests, TheEnginesThreadServesAll) {
         if (!engine_->requests().submit(queue, tokens, plain(20), id).ok()) return;
         for (bool ended = false; !ended;) {
           const auto woken = queue->wait(10'000'000);
-          if (!woken.ok() || !*woken) return;
+          if (!woken.ok() || *woken != RequestQueue::Waited::ready) return;
           std::vector<TokenLogprob> room(8);
           std::string text(64, '\0');
           const auto polled = queue->poll({.n_events = 4, .tokens = room, .text = text}, [&](size_t, const RequestEvent& event) {
@@ -382,6 +382,38 @@ TEST_P(EngineRequests, TheEnginesThreadServesAll) {
     for (std::thread& host : hosts) host.join();
     EXPECT_EQ(n_right, 8);
   }
+}
+
+TEST_P(EngineRequests, WaitsAreEnded) {
+  using Waited = RequestQueue::Waited;
+  constexpr size_t kThreads = 6;
+  const auto waited = [&](std::optional<int64_t> timeout_us) { return *queue_->wait(timeout_us); };
+  for (int round = 0; round < 50; ++round) {
+    std::atomic<size_t> n_woken{0};
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&, i] { n_woken += waited(i % 2 ? std::optional<int64_t>(60'000'000) : std::nullopt) == Waited::woken; });
+    }
+    while (queue_->n_waiting() < kThreads) std::this_thread::yield();
+    queue_->end_waits();
+    for (std::thread& thread : threads) thread.join();
+    ASSERT_EQ(n_woken, kThreads);
+    ASSERT_EQ(queue_->n_waiting(), 0u);
+  }
+  EXPECT_EQ(waited(1), Waited::time_over) << "those that it has ended were all";
+  queue_->end_waits();
+  queue_->end_waits();
+  EXPECT_EQ(waited(0), Waited::time_over) << "who only asks does not wait";
+  EXPECT_EQ(waited({}), Waited::woken) << "nobody waited: the next one";
+  EXPECT_EQ(waited(1), Waited::time_over) << "once";
+  EXPECT_EQ(queue_->n_waiting(), 0u);
+  queue_->end_waits();
+  submit(prompt(5), plain(1));
+  while (engine_->requests().run({})->n_requests > 0) {
+  }
+  EXPECT_EQ(waited({}), Waited::ready);
+  poll();
+  EXPECT_EQ(waited({}), Waited::woken) << "the one before has not waited";
 }
 
 TEST_P(EngineRequests, EndsWithTheEngine) {

@@ -14,7 +14,7 @@ namespace Inlay
         private readonly EngineHandle _handle;
         private readonly LogSink? _log;
         private readonly SessionQueue _queue;
-        private readonly StepLoop _loop;
+        private readonly GenerationThreads _threads = new GenerationThreads(nameof(Engine));
 
         private Engine(Api api, LoadOptions options)
         {
@@ -22,7 +22,6 @@ namespace Inlay
             _handle = new EngineHandle(api);
             _log = options.Log == null ? null : new LogSink(options.Log);
             _queue = new SessionQueue(options.MaxWaiting == 0 ? 1024 : options.MaxWaiting);
-            _loop = new StepLoop(this);
         }
 
         /// <summary>Loads a model file: GGUF, of which a split one is named by its first file.</summary>
@@ -119,7 +118,7 @@ namespace Inlay
         /// end with an exception; this waits for the step, or the chunk of a prompt, that runs.</summary>
         public void Dispose()
         {
-            _loop.End();
+            _threads.End();
             _handle.Dispose();
             _queue.Wake();
         }

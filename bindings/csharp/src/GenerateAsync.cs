@@ -8,8 +8,8 @@ namespace Inlay
 {
     public sealed unsafe partial class Engine
     {
-        /// <summary>Generates a whole text in a session of its own. All callers at a time share each decode step; no thread is
-        /// blocked.</summary>
+        /// <summary>Generates a whole text in a session of its own. All callers at a time share each decode step; no thread of
+        /// the pool is blocked.</summary>
         /// <remarks>While all sessions are in use it waits for one, behind those who came before. What the prompt and the options
         /// have wrong is thrown by the task.</remarks>
         /// <exception cref="InlayException">Status SessionLimit: LoadOptions.MaxWaiting callers wait already. ContextFull: the prompt
@@ -47,13 +47,13 @@ namespace Inlay
             return _queue.Create(this, options ?? new SessionOptions(), cancellation);
         }
 
-        internal StepLoop Loop { get { return _loop; } }
+        internal GenerationThreads Threads { get { return _threads; } }
     }
 
     public sealed unsafe partial class Session
     {
         /// <summary>Runs a prompt in this session and draws tokens until it finishes. All callers of the engine at a time share each
-        /// decode step; no thread is blocked.</summary>
+        /// decode step; no thread of the pool is blocked.</summary>
         /// <remarks>Until the task has ended the session is not to be used otherwise, but for Cancel, Info and Dispose.</remarks>
         /// <exception cref="InvalidOperationException">The session generates already.</exception>
         public Task<Completion> CompleteAsync(string prompt, GenerateOptions? options = null,
@@ -103,10 +103,9 @@ namespace Inlay
         internal static async Task<Completion> Complete(Session session, Prompt prompt, GenerateOptions options, CancellationToken cancellation)
         {
             cancellation.ThrowIfCancellationRequested();
-            StepLoop loop = session.Engine.Loop;
             var job = new CompletingJob(session, prompt, options, cancellation);
-            loop.Start(job);
-            using (cancellation.Register(() => loop.Interrupt(job))) return await job.Task.ConfigureAwait(false);
+            session.Engine.Threads.Start(job);
+            return await job.Task.ConfigureAwait(false);
         }
 
         internal static async Task<Completion> CompleteInOwnSession(Engine engine, Prompt prompt, GenerateOptions options,

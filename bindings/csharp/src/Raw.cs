@@ -1743,6 +1743,7 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<IntPtr, ulong, inlay_error*, Status> _inlay_request_cancel;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_request_event*, UIntPtr, UIntPtr, inlay_token_logprob*, UIntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_poll;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, long, int*, inlay_error*, Status> _inlay_wait;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_error*, Status> _inlay_queue_wake;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, WaitKind*, long*, inlay_error*, Status> _inlay_queue_get_handle;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_run_params*, inlay_run_info*, inlay_error*, Status> _inlay_run;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_thread_params*, inlay_error*, Status> _inlay_engine_set_thread;
@@ -1824,6 +1825,7 @@ namespace Inlay.Raw
             _inlay_request_cancel = (delegate* unmanaged[Cdecl]<IntPtr, ulong, inlay_error*, Status>)find("inlay_request_cancel", 3);
             _inlay_poll = (delegate* unmanaged[Cdecl]<IntPtr, inlay_request_event*, UIntPtr, UIntPtr, inlay_token_logprob*, UIntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_poll", 3);
             _inlay_wait = (delegate* unmanaged[Cdecl]<IntPtr, long, int*, inlay_error*, Status>)find("inlay_wait", 3);
+            _inlay_queue_wake = (delegate* unmanaged[Cdecl]<IntPtr, inlay_error*, Status>)find("inlay_queue_wake", 3);
             _inlay_queue_get_handle = (delegate* unmanaged[Cdecl]<IntPtr, WaitKind*, long*, inlay_error*, Status>)find("inlay_queue_get_handle", 3);
             _inlay_run = (delegate* unmanaged[Cdecl]<IntPtr, inlay_run_params*, inlay_run_info*, inlay_error*, Status>)find("inlay_run", 3);
             _inlay_engine_set_thread = (delegate* unmanaged[Cdecl]<IntPtr, inlay_thread_params*, inlay_error*, Status>)find("inlay_engine_set_thread", 3);
@@ -1962,6 +1964,8 @@ namespace Inlay.Raw
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_wait(IntPtr queue, long timeout_us, int* is_ready, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_queue_wake(IntPtr queue, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_queue_get_handle(IntPtr queue, WaitKind* kind, long* handle, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_run(IntPtr engine, inlay_run_params* @params, inlay_run_info* info, inlay_error* err);
@@ -2061,6 +2065,7 @@ namespace Inlay.Raw
         private readonly Signature.inlay_request_cancel _inlay_request_cancel;
         private readonly Signature.inlay_poll _inlay_poll;
         private readonly Signature.inlay_wait _inlay_wait;
+        private readonly Signature.inlay_queue_wake _inlay_queue_wake;
         private readonly Signature.inlay_queue_get_handle _inlay_queue_get_handle;
         private readonly Signature.inlay_run _inlay_run;
         private readonly Signature.inlay_engine_set_thread _inlay_engine_set_thread;
@@ -2142,6 +2147,7 @@ namespace Inlay.Raw
             _inlay_request_cancel = Bind<Signature.inlay_request_cancel>(find("inlay_request_cancel", 3));
             _inlay_poll = Bind<Signature.inlay_poll>(find("inlay_poll", 3));
             _inlay_wait = Bind<Signature.inlay_wait>(find("inlay_wait", 3));
+            _inlay_queue_wake = Bind<Signature.inlay_queue_wake>(find("inlay_queue_wake", 3));
             _inlay_queue_get_handle = Bind<Signature.inlay_queue_get_handle>(find("inlay_queue_get_handle", 3));
             _inlay_run = Bind<Signature.inlay_run>(find("inlay_run", 3));
             _inlay_engine_set_thread = Bind<Signature.inlay_engine_set_thread>(find("inlay_engine_set_thread", 3));
@@ -3002,14 +3008,29 @@ namespace Inlay.Raw
         /// it: the engine has no thread of its own and inlay_run was never called.</summary>
         /// <param name="queue">The queue.</param>
         /// <param name="timeout_us">The longest wait; 0 asks only, a negative number waits for ever. [microseconds]</param>
-        /// <param name="is_ready">1: there is something to poll. 0: the time was over.</param>
+        /// <param name="is_ready">1: there is something to poll. 0: the time was over. -1: inlay_queue_wake has ended the
+        /// wait.</param>
         /// <param name="err">What went wrong. May be null.</param>
-        /// <remarks>Thread: any. Blocks: until there is something to poll, the time is over, or the queue or its engine is
-        /// freed. Ownership: Nothing is kept. On error: Nothing has changed. Errors: INVALID_STATE. Since: 1.3.</remarks>
+        /// <remarks>Thread: any. Blocks: until there is something to poll, the time is over, inlay_queue_wake is called, or
+        /// the queue or its engine is freed. Ownership: Nothing is kept. On error: Nothing has changed. Errors:
+        /// INVALID_STATE. Since: 1.3.</remarks>
         public Status inlay_wait(IntPtr queue, long timeout_us, int* is_ready, inlay_error* err)
         {
             if (_inlay_wait == null) return Older.Refuse("inlay_wait", "1.3", err);
             return _inlay_wait(queue, timeout_us, is_ready, err);
+        }
+
+        /// <summary>Ends every inlay_wait of the queue that is under way. Where none is, the next one that would wait ends
+        /// at once; calls until then count as one. Nothing else changes: there is no event, the system's handle stays as it
+        /// is, and the wake function is not called.</summary>
+        /// <param name="queue">The queue.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: Nothing has changed. Errors:
+        /// INVALID_STATE. Since: 1.3.</remarks>
+        public Status inlay_queue_wake(IntPtr queue, inlay_error* err)
+        {
+            if (_inlay_queue_wake == null) return Older.Refuse("inlay_queue_wake", "1.3", err);
+            return _inlay_queue_wake(queue, err);
         }
 
         /// <summary>Gives what a loop of the system can wait for: ready while there is something to poll. inlay_poll alone

@@ -16,7 +16,7 @@ namespace Inlay
     public sealed class RequestDispatcher : IDisposable
     {
         private const int IdleMilliseconds = 1000;
-        private const int BusyMilliseconds = 5;
+        private const int BusyMilliseconds = 5; // another thread computes: so long until this one may have to
 
         private readonly object _gate = new object();
         private readonly Dictionary<ulong, PendingRequest> _pending = new Dictionary<ulong, PendingRequest>(); // by their User; guarded by _gate
@@ -163,22 +163,14 @@ namespace Inlay
                 catch (ObjectDisposedException) { return; }
                 catch (InlayException problem)
                 {
-                    // Nobody computes: the ends are still to come where the engine is being disposed.
-                    if (!EngineIsClosed || IsOver()) FailAll(() => new InlayException(problem));
+                    // Nobody computes any more, so that nothing comes but what has come.
+                    try { Dispatch(); }
+                    catch (ObjectDisposedException) { return; }
+                    catch (InlayException) { }
+                    if (Queue.Engine.Handle.IsClosed) FailAll(() => new OperationCanceledException("the engine was disposed"));
+                    else FailAll(() => new InlayException(problem));
                 }
             }
-        }
-
-        private bool EngineIsClosed { get { return Queue.Engine.Handle.IsClosed; } }
-
-        // Of an engine that is being disposed: whether all has been collected.
-        private bool IsOver()
-        {
-            Thread.Sleep(BusyMilliseconds);
-            try { Dispatch(); }
-            catch (ObjectDisposedException) { return true; }
-            catch (InlayException) { return true; }
-            return false;
         }
 
         // Waits for requests; false: the thread is to end.

@@ -11,12 +11,16 @@ namespace Inlay
     /// ends the requests with FinishReason.Cancelled, and the queue still gives what there is.</remarks>
     public sealed unsafe class RequestQueue : IDisposable
     {
-        // A wait ends so long after the queue was disposed, or its token cancelled, at most.
-        private const int SliceMilliseconds = 50;
+        private static readonly TimeSpan LongestWait = TimeSpan.FromDays(1); // of one call; then the next one
 
         private readonly Api _api;
         private readonly QueueHandle _handle;
+        private readonly object _gate = new object();
         private bool _isDisposed;
+        private bool _isAwaited;    // a thread waits in the library; guarded by _gate, as what follows
+        private int _waiting;       // waits that no Wake has ended
+        private long _wakes;        // that have ended some
+        private bool _endsNextWait; // another Wake
 
         internal RequestQueue(Api api, QueueHandle handle, Engine engine)
         {
@@ -37,6 +41,7 @@ namespace Inlay
         public void Dispose()
         {
             Volatile.Write(ref _isDisposed, true);
+            Rouse();
             _handle.Dispose();
         }
 
@@ -86,8 +91,8 @@ namespace Inlay
 
         /// <summary>Waits until there is something to poll.</summary>
         /// <param name="timeout">How long; null: for ever.</param>
-        /// <param name="cancellation">Ends the wait, after 50 ms at most.</param>
-        /// <returns>False: the time is over.</returns>
+        /// <param name="cancellation">Ends the wait.</param>
+        /// <returns>False: the time is over, or <see cref="Wake"/> has ended the wait.</returns>
         /// <exception cref="InlayException">Status InvalidState: the engine was disposed, and all was polled; or nobody computes, since the
         /// engine has no thread of its own and Engine.Run was never called.</exception>
         /// <exception cref="ObjectDisposedException">The queue is or was disposed.</exception>
@@ -95,26 +100,98 @@ namespace Inlay
         public bool Wait(TimeSpan? timeout = null, CancellationToken cancellation = default(CancellationToken))
         {
             if (timeout < TimeSpan.Zero) throw new ArgumentOutOfRangeException(nameof(timeout));
-            var watch = Stopwatch.StartNew();
-            TimeSpan slice = TimeSpan.FromMilliseconds(SliceMilliseconds);
-            for (;;)
+            cancellation.ThrowIfCancellationRequested();
+            if (timeout == TimeSpan.Zero) return WaitInLibrary(TimeSpan.Zero) > 0;
+            using (cancellation.Register(queue => ((RequestQueue)queue!).Rouse(), this))
+            lock (_gate)
             {
-                cancellation.ThrowIfCancellationRequested();
-                TimeSpan left = timeout == null ? slice : timeout.Value - watch.Elapsed;
-                bool is_last = timeout != null && left <= slice;
-                if (WaitSlice(left < TimeSpan.Zero ? TimeSpan.Zero : is_last ? left : slice)) return true;
-                if (is_last) return false;
+                long wakes = _wakes;
+                _waiting++;
+                try { return WaitInTurns(timeout, wakes, cancellation); }
+                finally { if (_wakes == wakes) _waiting--; }
             }
         }
 
-        // Nothing but this holds the handle while a thread waits, and it is freed once nobody does.
-        private bool WaitSlice(TimeSpan time)
+        // Locked. One thread waits in the library, which keeps a wake for it that comes too soon; the others wait for that thread.
+        private bool WaitInTurns(TimeSpan? timeout, long wakes, CancellationToken cancellation)
+        {
+            var watch = Stopwatch.StartNew();
+            for (;;)
+            {
+                cancellation.ThrowIfCancellationRequested();
+                if (Volatile.Read(ref _isDisposed)) throw new ObjectDisposedException(nameof(RequestQueue));
+                if (_wakes != wakes) return false;
+                TimeSpan left = timeout == null ? LongestWait : timeout.Value - watch.Elapsed;
+                if (left > LongestWait) left = LongestWait;
+                if (left <= TimeSpan.Zero) return false;
+                if (_isAwaited)
+                {
+                    Monitor.Wait(_gate, left);
+                    continue;
+                }
+                bool endsNow = _endsNextWait;
+                if (WaitUnlocked(endsNow ? TimeSpan.Zero : left)) return true;
+                if (!endsNow) continue;
+                _endsNextWait = false;
+                return false;
+            }
+        }
+
+        // Locked, but for the wait.
+        private bool WaitUnlocked(TimeSpan time)
+        {
+            _isAwaited = true;
+            Monitor.Exit(_gate);
+            try { return WaitInLibrary(time) > 0; }
+            finally
+            {
+                Monitor.Enter(_gate);
+                _isAwaited = false;
+                Monitor.PulseAll(_gate);
+            }
+        }
+
+        private int WaitInLibrary(TimeSpan time)
         {
             int is_ready;
             inlay_error error;
             long us = time == TimeSpan.Zero ? 0 : (long)Microseconds.Of(time, nameof(time));
             using (var queue = Use()) Check.Ok(_api.inlay_wait(queue.Pointer, us, &is_ready, &error), ref error);
-            return is_ready != 0;
+            return is_ready;
+        }
+
+        /// <summary>Ends every <see cref="Wait"/> that is under way; where none is, the next one that would wait ends at once. There is no
+        /// event.</summary>
+        /// <exception cref="ObjectDisposedException">The queue was disposed.</exception>
+        public void Wake()
+        {
+            lock (_gate)
+            {
+                if (Volatile.Read(ref _isDisposed)) throw new ObjectDisposedException(nameof(RequestQueue));
+                if (_waiting == 0)
+                {
+                    _endsNextWait = true;
+                    return;
+                }
+                _waiting = 0;
+                _wakes++;
+            }
+            Rouse();
+        }
+
+        // All that wait look again whether they are to end: behind the thread that waits in the library.
+        private void Rouse()
+        {
+            lock (_gate)
+            {
+                if (!_isAwaited) return;
+                inlay_error error;
+                try
+                {
+                    using (var queue = new Hold(_handle)) Check.Ok(_api.inlay_queue_wake(queue.Pointer, &error), ref error);
+                }
+                catch (ObjectDisposedException) { } // whoever disposed it has roused them
+            }
         }
 
         /// <summary>What a loop of the system can wait for: a file descriptor for poll and epoll on Linux, a HANDLE of an event on

@@ -17,7 +17,7 @@ namespace Inlay
     {
         private readonly Api _api;
         private readonly SessionHandle _handle;
-        private int _busy;
+        private int _busy, _generates;
         private int _promptTokens, _generatedTokens; // of the generation under way
         private long _generation;                    // its number, or that of the one to come which Cancel is to end
 
@@ -156,11 +156,23 @@ namespace Inlay
             return (long)raw.generation;
         }
 
-        /// <summary>From now on Cancel is for the generation to come.</summary>
-        internal void AwaitGeneration()
+        /// <summary>Takes the session for a generation on another thread, which is what Cancel is for from now on.</summary>
+        /// <exception cref="InvalidOperationException">It has one already.</exception>
+        internal void BeginGeneration()
         {
-            using (var session = new Hold(_handle)) Volatile.Write(ref _generation, LastGeneration(session.Pointer) + 1);
+            if (Interlocked.CompareExchange(ref _generates, 1, 0) != 0) throw new InvalidOperationException("the session already generates");
+            try
+            {
+                using (var session = new Hold(_handle)) Volatile.Write(ref _generation, LastGeneration(session.Pointer) + 1);
+            }
+            catch
+            {
+                EndGeneration();
+                throw;
+            }
         }
+
+        internal void EndGeneration() { Volatile.Write(ref _generates, 0); }
 
         /// <summary>Draws one token. For several sessions at once see <see cref="Inlay.Engine.DecodeStep(Session[],
         /// StepEvent[])"/>.</summary>

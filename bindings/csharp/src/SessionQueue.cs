@@ -1,4 +1,3 @@
-using System;
 using System.Collections.Generic;
 using System.Threading;
 using System.Threading.Tasks;
@@ -16,27 +15,24 @@ namespace Inlay
         private readonly int _most;
         private readonly object _gate = new object();
         private readonly LinkedList<Signal> _waiting = new LinkedList<Signal>(); // guarded by _gate; the first one may try
-        private Signal _freed = new Signal();
 
         internal SessionQueue(int most) { _most = most; }
 
-        /// <summary>A session was freed, or the engine was disposed.</summary>
+        /// <summary>A session was freed, the engine was disposed, or another one is the first.</summary>
         internal void Wake()
         {
-            Signal freed;
+            Signal? first = null;
             lock (_gate)
             {
-                if (_waiting.Count == 0) return;
-                freed = _freed;
-                _freed = new Signal();
+                if (_waiting.Count > 0) first = _waiting.First!.Value;
             }
-            freed.TrySetResult(true);
+            if (first != null) first.TrySetResult(true);
         }
 
         /// <summary>Around a call that takes sessions and frees them.</summary>
         internal Waking WakeAfter() { return new Waking(this); }
 
-        internal struct Waking : IDisposable
+        internal struct Waking : System.IDisposable
         {
             private readonly SessionQueue _queue;
 
@@ -49,54 +45,37 @@ namespace Inlay
         internal async Task<Session> Create(Engine engine, SessionOptions options, CancellationToken cancellation)
         {
             cancellation.ThrowIfCancellationRequested();
-            LinkedListNode<Signal> place;
-            bool is_first;
+            var place = new LinkedListNode<Signal>(new Signal());
             lock (_gate)
             {
                 if (_waiting.Count > _most)
                 {
                     throw new InlayException(Status.SessionLimit, "all sessions are in use, and " + _most + " callers wait for one already");
                 }
-                place = _waiting.AddLast(new Signal());
-                is_first = _waiting.First == place;
+                _waiting.AddLast(place);
             }
             try
             {
-                if (!is_first) await Until(place.Value.Task, cancellation).ConfigureAwait(false);
                 for (;;)
                 {
-                    Task freed;
-                    lock (_gate) freed = _freed.Task;
-                    try { return engine.CreateSession(options); }
+                    var news = new Signal(); // there before the try, so that what is freed meanwhile is seen
+                    bool isFirst;
+                    lock (_gate)
+                    {
+                        place.Value = news;
+                        isFirst = _waiting.First == place;
+                    }
+                    try { if (isFirst) return engine.CreateSession(options); }
                     catch (InlayException full) when (full.Status == Status.SessionLimit) { }
-                    await Until(freed, cancellation).ConfigureAwait(false);
+                    using (cancellation.Register(woken => ((Signal)woken!).TrySetResult(true), news)) await news.Task.ConfigureAwait(false);
+                    cancellation.ThrowIfCancellationRequested();
                 }
             }
             finally
             {
-                Signal? next = null;
-                lock (_gate)
-                {
-                    _waiting.Remove(place);
-                    if (_waiting.Count > 0) next = _waiting.First!.Value;
-                }
-                if (next != null) next.TrySetResult(true);
+                lock (_gate) _waiting.Remove(place);
+                Wake();
             }
-        }
-
-        private static async Task Until(Task task, CancellationToken cancellation)
-        {
-            if (!cancellation.CanBeCanceled)
-            {
-                await task.ConfigureAwait(false);
-                return;
-            }
-            var cancelled = new Signal();
-            using (cancellation.Register(state => ((Signal)state!).TrySetCanceled(), cancelled))
-            {
-                await Task.WhenAny(task, cancelled.Task).ConfigureAwait(false);
-            }
-            cancellation.ThrowIfCancellationRequested();
         }
     }
 }

@@ -11,7 +11,7 @@ namespace Inlay
     public sealed unsafe partial class Engine : IAsyncDisposable
     {
         /// <summary>Generates in a session of its own, token by token, for `await foreach`. All callers at a time share each decode
-        /// step; no thread is blocked.</summary>
+        /// step; no thread of the pool is blocked.</summary>
         /// <remarks>Everything begins with the enumeration. While all sessions are in use it waits for one, behind those who came
         /// before. Leaving the loop early ends the generation and frees the session. The last event has the finish reason and the
         /// counts of tokens.</remarks>
@@ -43,7 +43,7 @@ namespace Inlay
     public sealed unsafe partial class Session
     {
         /// <summary>Runs a prompt in this session and draws tokens until it finishes, for `await foreach`. All callers of the engine at
-        /// a time share each decode step; no thread is blocked.</summary>
+        /// a time share each decode step; no thread of the pool is blocked.</summary>
         /// <remarks>From the first element asked for until the loop has ended the session is not to be used otherwise, but for Cancel,
         /// Info and Dispose. Leaving the loop early ends the generation.</remarks>
         /// <exception cref="InvalidOperationException">The session generates already.</exception>
@@ -91,10 +91,8 @@ namespace Inlay
                                                              [EnumeratorCancellation] CancellationToken cancellation)
         {
             cancellation.ThrowIfCancellationRequested();
-            StepLoop loop = session.Engine.Loop;
             var job = new StreamingJob(session, prompt, options, cancellation);
-            loop.Start(job);
-            CancellationTokenRegistration registration = cancellation.UnsafeRegister(_ => loop.Interrupt(job), null);
+            session.Engine.Threads.Start(job);
             try
             {
                 while (await job.Events.WaitToReadAsync(CancellationToken.None).ConfigureAwait(false))
@@ -104,8 +102,7 @@ namespace Inlay
             }
             finally
             {
-                await registration.DisposeAsync().ConfigureAwait(false);
-                if (!job.End.IsCompleted) loop.Interrupt(job); // the caller has left the loop
+                if (!job.End.IsCompleted) job.Interrupt(); // the caller has left the loop
                 await job.End.ConfigureAwait(false);
             }
         }

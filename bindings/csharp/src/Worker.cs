@@ -52,13 +52,12 @@ namespace Inlay
         }
 
         private readonly Events _events = new Events();
-        private readonly StepLoop _loop;
+        private readonly GenerationThreads _threads = new GenerationThreads(nameof(Worker));
 
-        /// <summary>Makes a worker for sessions of the engine. Without work it sleeps.</summary>
+        /// <summary>Makes a worker for sessions of the engine. Without work it has no thread.</summary>
         public Worker(Engine engine)
         {
             if (engine == null) throw new ArgumentNullException(nameof(engine));
-            _loop = new StepLoop(engine);
         }
 
         /// <summary>Begins a generation. Its events, failures too, come from <see cref="Poll"/>; exactly one of them is the
@@ -73,7 +72,7 @@ namespace Inlay
         private void Start(Session session, Prompt prompt, GenerateOptions? options)
         {
             if (session == null) throw new ArgumentNullException(nameof(session));
-            _loop.Start(new QueuedJob(_events, session, prompt, options ?? new GenerateOptions()));
+            _threads.Start(new QueuedJob(_events, session, prompt, options ?? new GenerateOptions()));
         }
 
         /// <summary>Takes the next event. Never waits: false if there is none yet.</summary>
@@ -82,6 +81,6 @@ namespace Inlay
         /// <summary>Ends the threads after their step, or their chunk of a prompt. Sessions stay as they are then, and are the
         /// program's: the last event of those that had not ended, and of those that had not begun, has an <see
         /// cref="OperationCanceledException"/>.</summary>
-        public void Dispose() { _loop.End(); }
+        public void Dispose() { _threads.End(); }
     }
 }

@@ -83,6 +83,7 @@
   X(inlay_request_cancel) \
   X(inlay_poll) \
   X(inlay_wait) \
+  X(inlay_queue_wake) \
   X(inlay_queue_get_handle) \
   X(inlay_run) \
   X(inlay_engine_set_thread) \
@@ -205,6 +206,7 @@ typedef struct inlay_dl {
                              size_t event_stride, inlay_token_logprob* tokens, size_t cap_tokens, char* text,
                              size_t cap_text, size_t* n_events, inlay_error* err);
   inlay_status (*inlay_wait)(const inlay_queue* queue, int64_t timeout_us, int32_t* is_ready, inlay_error* err);
+  inlay_status (*inlay_queue_wake)(const inlay_queue* queue, inlay_error* err);
   inlay_status (*inlay_queue_get_handle)(const inlay_queue* queue, inlay_wait_kind* kind, int64_t* handle,
                                          inlay_error* err);
   inlay_status (*inlay_run)(const inlay_engine* engine, const inlay_run_params* params, inlay_run_info* info,

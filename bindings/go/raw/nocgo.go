@@ -1625,6 +1625,8 @@ func Poll(queue *Queue, events *RequestEvent, capEvents uintptr, eventStride uin
 
 func Wait(queue *Queue, timeoutUs int64, isReady *int32, err *Error) Status { return withoutCgo(err) }
 
+func QueueWake(queue *Queue, err *Error) Status { return withoutCgo(err) }
+
 func QueueGetHandle(queue *Queue, kind *WaitKind, handle *int64, err *Error) Status {
 	return withoutCgo(err)
 }

@@ -340,6 +340,11 @@ static inlay_status go_inlay_wait(const inlay_queue* queue, int64_t timeout_us, 
   if (!api->inlay_wait) return inlay_go_missing("inlay_wait", err);
   return api->inlay_wait(queue, timeout_us, is_ready, err);
 }
+static inlay_status go_inlay_queue_wake(const inlay_queue* queue, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_queue_wake) return inlay_go_missing("inlay_queue_wake", err);
+  return api->inlay_queue_wake(queue, err);
+}
 static inlay_status go_inlay_queue_get_handle(const inlay_queue* queue, inlay_wait_kind* kind, int64_t* handle,
                                               inlay_error* err) {
   const inlay_dl* api = inlay_go_api();
@@ -3226,15 +3231,31 @@ func Poll(queue *Queue, events *RequestEvent, capEvents uintptr, eventStride uin
 //
 //   - queue: The queue.
 //   - timeoutUs: The longest wait; 0 asks only, a negative number waits for ever.
-//   - isReady: 1: there is something to poll. 0: the time was over.
+//   - isReady: 1: there is something to poll. 0: the time was over. -1: inlay_queue_wake has ended the wait.
 //   - Thread: any.
-//   - Blocks: until there is something to poll, the time is over, or the queue or its engine is freed.
+//   - Blocks: until there is something to poll, the time is over, inlay_queue_wake is called, or the queue or its
+//     engine is freed.
 //   - Ownership: Nothing is kept.
 //   - On error: Nothing has changed.
 //   - Errors: INVALID_STATE.
 //   - Since: 1.3.
 func Wait(queue *Queue, timeoutUs int64, isReady *int32, err *Error) Status {
 	return Status(C.go_inlay_wait((*C.inlay_queue)(unsafe.Pointer(queue)), C.int64_t(timeoutUs), (*C.int32_t)(unsafe.Pointer(isReady)), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// QueueWake is inlay_queue_wake. Ends every inlay_wait of the queue that is under way. Where none is, the next one
+// that would wait ends at once; calls until then count as one. Nothing else changes: there is no event, the system's
+// handle stays as it is, and the wake function is not called.
+//
+//   - queue: The queue.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: Nothing has changed.
+//   - Errors: INVALID_STATE.
+//   - Since: 1.3.
+func QueueWake(queue *Queue, err *Error) Status {
+	return Status(C.go_inlay_queue_wake((*C.inlay_queue)(unsafe.Pointer(queue)), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
 // QueueGetHandle is inlay_queue_get_handle. Gives what a loop of the system can wait for: ready while there is

@@ -61,6 +61,7 @@
   X(inlay_request_cancel, 3) \
   X(inlay_poll, 3) \
   X(inlay_wait, 3) \
+  X(inlay_queue_wake, 3) \
   X(inlay_queue_get_handle, 3) \
   X(inlay_run, 3) \
   X(inlay_engine_set_thread, 3) \

@@ -152,7 +152,8 @@ impl Queue {
         Ok(n)
     }
 
-    /// Waits until there is something to poll; `false`: the time is over. [`Duration::ZERO`] asks only, [`Duration::MAX`] is for ever.
+    /// Waits until there is something to poll; `false`: the time is over, or [`wake`](Self::wake) has ended the wait. [`Duration::ZERO`]
+    /// asks only, [`Duration::MAX`] is for ever.
     ///
     /// ```
     /// # use inlay::*;
@@ -174,7 +175,36 @@ impl Queue {
         let mut is_ready = 0;
         // SAFETY: the queue lives, and the number is ours.
         self.call(|functions, err| unsafe { (functions.inlay_wait)(self.queue, timeout_us, &mut is_ready, err) })?;
-        Ok(is_ready != 0)
+        Ok(is_ready > 0)
+    }
+
+    /// Ends every [`wait`](Self::wait) that is under way; where none is, the next one that would wait ends at once. There is no event.
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let queue = engine.queue(QueueOptions::default())?;
+    /// use std::{sync::atomic::{AtomicBool, Ordering}, thread, time::Duration};
+    ///
+    /// engine.set_thread(ThreadOptions::default())?;
+    /// let stop = AtomicBool::new(false);
+    /// thread::scope(|scope| {
+    ///     scope.spawn(|| {
+    ///         while !stop.load(Ordering::Acquire) {
+    ///             queue.wait(Duration::MAX).unwrap(); // and poll
+    ///         }
+    ///     });
+    ///     stop.store(true, Ordering::Release);
+    ///     queue.wake()
+    /// })?;
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] where the library lacks it.
+    pub fn wake(&self) -> Result<()> {
+        // SAFETY: the queue lives.
+        self.call(|functions, err| unsafe { (functions.inlay_queue_wake)(self.queue, err) })
     }
 
     /// What a loop of the system can wait for: ready while there is something to poll. [`poll`](Self::poll) alone makes it unready.

@@ -2634,7 +2634,8 @@ pub struct Functions {
     /// engine has no thread of its own and [`inlay_run`](Functions::inlay_run) was never called.
     ///
     /// - Thread: any.
-    /// - Blocks: until there is something to poll, the time is over, or the queue or its engine is freed.
+    /// - Blocks: until there is something to poll, the time is over,
+    ///   [`inlay_queue_wake`](Functions::inlay_queue_wake) is called, or the queue or its engine is freed.
     /// - Ownership: Nothing is kept.
     /// - On error: Nothing has changed.
     /// - Errors: INVALID_STATE.
@@ -2643,8 +2644,23 @@ pub struct Functions {
     /// Parameters:
     /// - `queue`: The queue.
     /// - `timeout_us`: The longest wait; 0 asks only, a negative number waits for ever. (microseconds)
-    /// - `is_ready`: 1: there is something to poll. 0: the time was over.
+    /// - `is_ready`: 1: there is something to poll. 0: the time was over. -1:
+    ///   [`inlay_queue_wake`](Functions::inlay_queue_wake) has ended the wait.
     pub inlay_wait: unsafe extern "C" fn(queue: *const inlay_queue, timeout_us: i64, is_ready: *mut i32, err: *mut inlay_error) -> inlay_status,
+    /// Ends every [`inlay_wait`](Functions::inlay_wait) of the queue that is under way. Where none is, the next one
+    /// that would wait ends at once; calls until then count as one. Nothing else changes: there is no event, the
+    /// system's handle stays as it is, and the wake function is not called.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: Nothing has changed.
+    /// - Errors: INVALID_STATE.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `queue`: The queue.
+    pub inlay_queue_wake: unsafe extern "C" fn(queue: *const inlay_queue, err: *mut inlay_error) -> inlay_status,
     /// Gives what a loop of the system can wait for: ready while there is something to poll.
     /// [`inlay_poll`](Functions::inlay_poll) alone makes it unready.
     ///
@@ -2985,7 +3001,7 @@ pub struct Functions {
 }
 
 /// Names of all functions, in the header's order.
-pub const FUNCTION_NAMES: [&str; 77] = [
+pub const FUNCTION_NAMES: [&str; 78] = [
     "inlay_load",
     "inlay_prefill",
     "inlay_decode_step",
@@ -3042,6 +3058,7 @@ pub const FUNCTION_NAMES: [&str; 77] = [
     "inlay_request_cancel",
     "inlay_poll",
     "inlay_wait",
+    "inlay_queue_wake",
     "inlay_queue_get_handle",
     "inlay_run",
     "inlay_engine_set_thread",
@@ -3180,6 +3197,8 @@ unsafe extern "C" {
     pub fn inlay_poll(queue: *const inlay_queue, events: *mut inlay_request_event, cap_events: usize, event_stride: usize, tokens: *mut inlay_token_logprob, cap_tokens: usize, text: *mut c_char, cap_text: usize, n_events: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_wait`].
     pub fn inlay_wait(queue: *const inlay_queue, timeout_us: i64, is_ready: *mut i32, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_queue_wake`].
+    pub fn inlay_queue_wake(queue: *const inlay_queue, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_queue_get_handle`].
     pub fn inlay_queue_get_handle(queue: *const inlay_queue, kind: *mut inlay_wait_kind, handle: *mut i64, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_run`].
@@ -3285,6 +3304,7 @@ impl Functions {
             inlay_request_cancel,
             inlay_poll,
             inlay_wait,
+            inlay_queue_wake,
             inlay_queue_get_handle,
             inlay_run,
             inlay_engine_set_thread,
@@ -3621,6 +3641,12 @@ impl Functions {
                 // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
+            inlay_queue_wake: match find(c"inlay_queue_wake") {
+                p if p.is_null() && minor < 3 => absent_inlay_queue_wake,
+                p if p.is_null() => return Err("inlay_queue_wake"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
             inlay_queue_get_handle: match find(c"inlay_queue_get_handle") {
                 p if p.is_null() && minor < 3 => absent_inlay_queue_get_handle,
                 p if p.is_null() => return Err("inlay_queue_get_handle"),
@@ -3866,6 +3892,11 @@ unsafe extern "C" fn absent_inlay_poll(_: *const inlay_queue, _: *mut inlay_requ
 unsafe extern "C" fn absent_inlay_wait(_: *const inlay_queue, _: i64, _: *mut i32, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_wait, which is since ABI 1.3") }
+}
+
+unsafe extern "C" fn absent_inlay_queue_wake(_: *const inlay_queue, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_queue_wake, which is since ABI 1.3") }
 }
 
 unsafe extern "C" fn absent_inlay_queue_get_handle(_: *const inlay_queue, _: *mut inlay_wait_kind, _: *mut i64, err: *mut inlay_error) -> inlay_status {

@@ -7,7 +7,7 @@ use inlay::{
     RequestEvents, RequestId, RunOptions, Sampler, Session, SessionOptions, Status, ThreadOptions, Token, TokenLogprob,
 };
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -348,6 +348,38 @@ fn an_engine_has_one_that_computes() {
 }
 
 #[test]
+fn a_wake_ends_who_waits_and_is_not_lost() {
+    let engine = small(2);
+    engine.set_thread(ThreadOptions::default()).unwrap();
+    let (queue, other) =
+        (engine.queue(QueueOptions::default()).unwrap(), engine.queue(QueueOptions::default()).unwrap());
+    for round in 0..100 {
+        let stop = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Acquire) {
+                    let begin = Instant::now();
+                    assert!(!queue.wait(LONG).unwrap(), "there is no event");
+                    assert!(begin.elapsed() < LONG, "the wake was lost");
+                }
+            });
+            if round % 2 == 0 {
+                thread::sleep(Duration::from_micros(20 * round));
+            }
+            stop.store(true, Ordering::Release);
+            queue.wake().unwrap();
+        });
+    }
+    assert!(!other.wait(Duration::from_millis(1)).unwrap(), "it is another queue's");
+    queue.wake().unwrap();
+    let begin = Instant::now();
+    assert!(!queue.wait(LONG).unwrap() && begin.elapsed() < LONG, "the wake was lost");
+    queue.wake().unwrap();
+    submit(&queue, 3);
+    assert!(queue.wait(LONG).unwrap() || queue.wait(LONG).unwrap(), "events come as before");
+}
+
+#[test]
 fn a_prefix_is_found_again_unless_the_engine_is_told_otherwise() {
     for no_cache in [false, true] {
         let engine = load_with(options().n_context(256).max_sessions(2).no_prefix_cache(no_cache));
@@ -522,6 +554,7 @@ fn what_a_wake_function_drops_is_freed_elsewhere() {
                 queue.wait(Duration::MAX).unwrap_err(),
                 queue.poll(&mut RequestEvents::default()).unwrap_err(),
                 queue.wait_handle().unwrap_err(),
+                queue.wake().unwrap_err(),
             ];
             assert!(refused.iter().all(|error| error.status() == Status::InvalidState));
             drop((queue, session, engine));
@@ -538,7 +571,7 @@ fn what_a_wake_function_drops_is_freed_elsewhere() {
             runs.run(RunOptions::default().one_step(true)).unwrap();
         }
         drop(runs);
-        assert_eq!(told.recv().unwrap(), 4);
+        assert_eq!(told.recv().unwrap(), 5);
         assert!(told.recv().is_err(), "the function is dropped with the queue");
     }
 }

@@ -206,7 +206,33 @@ static class AsyncTests
         }
     }
 
-    // Threads that have nothing to do end, and new work finds new ones.
+    // They wait for the model on threads of their own, so that the program's tasks go on; and they share steps.
+    public static void ManyTakeNoThreadOfThePool()
+    {
+        const int n = 64, most = 40;
+        LoadOptions load = Given.Options;
+        load.MaxSessions = n;
+        using (Engine engine = Engine.Load(Given.Model, load))
+        {
+            int n_told = 0, n_ofPool = 0;
+            var stop = new TellingStop(() =>
+            {
+                Interlocked.Increment(ref n_told);
+                if (Thread.CurrentThread.IsThreadPoolThread) Interlocked.Increment(ref n_ofPool);
+            });
+            var options = new GenerateOptions { MaxTokens = most, Stop = stop };
+            Session[] sessions = Enumerable.Range(0, n).Select(i => engine.CreateSession(Given.Endless)).ToArray();
+            Task<Completion>[] tasks = sessions.Select(session => session.CompleteAsync("Once upon a time", options)).ToArray();
+            foreach (Completion whole in Result(Task.WhenAll(tasks))) Expect.Equal(most, whole.Tokens.Count, "tokens");
+            foreach (Session session in sessions) session.Dispose();
+            Expect.Equal(n, n_told, "generations");
+            Expect.Equal(0, n_ofPool, "of them on threads of the pool");
+            EngineStats stats = engine.Stats;
+            Expect.True(stats.DecodeSteps * 3 <= stats.DecodeTokens * 2, stats.DecodeSteps + " steps for " + stats.DecodeTokens + " tokens");
+        }
+    }
+
+    // New work after a pause finds new threads.
     public static void ItGoesOnAfterAPause()
     {
         using (Engine engine = Given.Engine())

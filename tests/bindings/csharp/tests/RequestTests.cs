@@ -3,6 +3,7 @@ using System;
 using System.Collections.Generic;
 using System.Diagnostics;
 using System.Linq;
+using System.Reflection;
 using System.Runtime.InteropServices;
 using System.Text;
 using System.Threading;
@@ -526,6 +527,108 @@ static class RequestTests
             var cancelled = Expect.Throws<OperationCanceledException>(() => queue.Wait(null, source.Token), "a wait");
             Expect.Equal(source.Token, cancelled.CancellationToken, "whose token");
             Expect.True(watch.ElapsedMilliseconds < Limit, "soon");
+        }
+    }
+
+    // Until as many threads wait for the queue.
+    static void AwaitWaiters(RequestQueue queue, int n)
+    {
+        FieldInfo waiting = typeof(RequestQueue).GetField("_waiting", BindingFlags.Instance | BindingFlags.NonPublic);
+        var watch = Stopwatch.StartNew();
+        while ((int)waiting.GetValue(queue) != n)
+        {
+            Expect.True(watch.ElapsedMilliseconds < Limit, "they wait");
+            Thread.Sleep(0);
+        }
+    }
+
+    public static void AWakeEndsWaits()
+    {
+        const int n = 6;
+        using (Engine engine = Given.Engine())
+        using (RequestQueue queue = engine.CreateQueue(), other = engine.CreateQueue())
+        using (var source = new CancellationTokenSource())
+        {
+            engine.SetThread(new ThreadOptions());
+            for (int round = 0; round < 20; round++)
+            {
+                int n_woken = 0;
+                var threads = new List<Thread>();
+                for (int i = 0; i < n; i++)
+                {
+                    int kind = i % 3;
+                    var thread = new Thread(() =>
+                    {
+                        bool isReady = queue.Wait(kind == 0 ? (TimeSpan?)null : TimeSpan.FromMilliseconds(Limit),
+                                                  kind == 1 ? source.Token : CancellationToken.None);
+                        if (!isReady) Interlocked.Increment(ref n_woken);
+                    }) { IsBackground = true };
+                    thread.Start();
+                    threads.Add(thread);
+                }
+                AwaitWaiters(queue, n);
+                var watch = Stopwatch.StartNew();
+                queue.Wake();
+                foreach (Thread thread in threads) Expect.True(thread.Join(Limit), "it ends");
+                Expect.True(watch.ElapsedMilliseconds < Limit / 2, "soon");
+                Expect.Equal(n, n_woken, "woken ones");
+                AwaitWaiters(queue, 0);
+            }
+            queue.Wake();
+            queue.Wake();
+            Expect.True(!queue.Wait(TimeSpan.Zero), "who only asks");
+            var begin = Stopwatch.StartNew();
+            Expect.True(!queue.Wait(TimeSpan.FromMilliseconds(Limit)) && begin.ElapsedMilliseconds < Limit / 2, "the next one");
+            begin = Stopwatch.StartNew();
+            Expect.True(!queue.Wait(TimeSpan.FromMilliseconds(20)) && begin.ElapsedMilliseconds >= 15, "once");
+            begin = Stopwatch.StartNew();
+            Expect.True(!other.Wait(TimeSpan.FromMilliseconds(20)) && begin.ElapsedMilliseconds >= 15, "not another queue's");
+            queue.Wake();
+            queue.Submit(new Request(Given.Prompt) { Options = UpTo(3) });
+            bool isThere = queue.Wait(TimeSpan.FromMilliseconds(Limit)) || queue.Wait(TimeSpan.FromMilliseconds(Limit));
+            Expect.True(isThere, "events come as before");
+            queue.Dispose();
+            Expect.Throws<ObjectDisposedException>(() => queue.Wake(), "afterwards");
+        }
+    }
+
+    // Each token ends its own wait, wherever that is, and no other one; then all end with the queue.
+    public static void TokensEndTheirWaitsAlone()
+    {
+        const int n = 4;
+        using (Engine engine = Given.Engine())
+        {
+            engine.SetThread(new ThreadOptions());
+            for (int round = 0; round < 40; round++)
+            {
+                RequestQueue queue = engine.CreateQueue();
+                var sources = new CancellationTokenSource[n];
+                var ended = new Exception[n];
+                var threads = new Thread[n];
+                for (int i = 0; i < n; i++)
+                {
+                    int number = i;
+                    sources[i] = new CancellationTokenSource();
+                    threads[i] = new Thread(() =>
+                    {
+                        try { queue.Wait(null, sources[number].Token); }
+                        catch (Exception problem) { ended[number] = problem; }
+                    }) { IsBackground = true };
+                    threads[i].Start();
+                }
+                if (round % 2 == 0) AwaitWaiters(queue, n);
+                foreach (int i in new[] { round % n, (round + 1) % n })
+                {
+                    sources[i].Cancel();
+                    Expect.True(threads[i].Join(Limit), "a cancelled one ends");
+                    Expect.Equal(sources[i].Token, ((OperationCanceledException)ended[i]).CancellationToken, "whose token");
+                }
+                AwaitWaiters(queue, n - 2);
+                queue.Dispose();
+                foreach (Thread thread in threads) Expect.True(thread.Join(Limit), "it ends");
+                Expect.Equal(n - 2, ended.Count(problem => problem is ObjectDisposedException), "ended by the queue");
+                foreach (CancellationTokenSource source in sources) source.Dispose();
+            }
         }
     }
 

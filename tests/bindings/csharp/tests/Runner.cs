@@ -2,6 +2,8 @@
 // usage: Tests [FILTER]     runs those whose Class.Method contains FILTER
 // Environment: INLAY_LIBRARY, INLAY_TEST_MODEL, INLAY_TEST_DEVICE (cpu, cuda or reference; default cpu).
 using System;
+using System.Collections;
+using System.Collections.Generic;
 using System.Diagnostics;
 using System.Linq;
 using System.Reflection;
@@ -58,6 +60,36 @@ static class Expect
         Contains(status.ToString(), problem.Message);
         return problem;
     }
+}
+
+// One stop text, which a generation reads when its turn has come, before its prompt: then this tells.
+sealed class TellingStop : IList<string>
+{
+    readonly Action _tell;
+
+    internal TellingStop(Action tell) { _tell = tell; }
+
+    public int Count
+    {
+        get
+        {
+            _tell();
+            return 1;
+        }
+    }
+
+    public string this[int index] { get { return "that no text has"; } set { throw new NotSupportedException(); } }
+    public IEnumerator<string> GetEnumerator() { return ((IEnumerable<string>)new[] { this[0] }).GetEnumerator(); }
+    IEnumerator IEnumerable.GetEnumerator() { return GetEnumerator(); }
+    public bool IsReadOnly { get { return true; } }
+    public int IndexOf(string text) { return text == this[0] ? 0 : -1; }
+    public bool Contains(string text) { return IndexOf(text) == 0; }
+    public void CopyTo(string[] into, int at) { into[at] = this[0]; }
+    public void Add(string text) { throw new NotSupportedException(); }
+    public void Clear() { throw new NotSupportedException(); }
+    public void Insert(int at, string text) { throw new NotSupportedException(); }
+    public bool Remove(string text) { throw new NotSupportedException(); }
+    public void RemoveAt(int at) { throw new NotSupportedException(); }
 }
 
 static class Given

@@ -2,8 +2,10 @@
 using System;
 using System.Collections.Generic;
 using System.Diagnostics;
+using System.Linq;
 using System.Text;
 using System.Threading;
+using System.Threading.Tasks;
 using Inlay;
 
 static class WorkerTests
@@ -113,6 +115,80 @@ static class WorkerTests
             }
             WorkerEvent more;
             Expect.True(!worker.Poll(out more), "nothing comes after the last event");
+        }
+    }
+
+    public static void PromptsRunOneAfterTheOtherInTheOrderOfTheirStarts()
+    {
+        const int n = 8;
+        int[] prompt = Enumerable.Range(0, 100).Select(i => 100 + i).ToArray();
+        using (Engine engine = Given.Engine())
+        using (var worker = new Worker(engine))
+        {
+            var sessions = new Session[n];
+            var order = new List<int>();
+            var unfinished = new List<int>();
+            for (int i = 0; i < n; i++)
+            {
+                int number = i;
+                sessions[i] = engine.CreateSession(new SessionOptions { MaxTokens = 8 });
+                var stop = new TellingStop(() =>
+                {
+                    lock (order)
+                    {
+                        foreach (int before in order) if (sessions[before].Info.Tokens < prompt.Length) unfinished.Add(before);
+                        order.Add(number);
+                    }
+                });
+                worker.Start(sessions[i], prompt, new GenerateOptions { Stop = stop });
+            }
+            for (int n_open = n; n_open > 0;)
+            {
+                WorkerEvent next = Next(worker);
+                Expect.True(next.Failure == null, "no failure: " + next.Failure);
+                if (next.IsLast) n_open--;
+            }
+            Expect.Sequence(Enumerable.Range(0, n).ToArray(), order.ToArray(), "order");
+            Expect.Sequence(new int[0], unfinished.ToArray(), "beside others' prompts");
+            foreach (Session session in sessions) session.Dispose();
+        }
+    }
+
+    // Also those that have not begun end at once, and nobody behind them waits for them.
+    public static void CancelledPromptsLeaveTheLine()
+    {
+        using (Engine engine = Given.Engine())
+        {
+            var tasks = new List<Task<Completion>>();
+            var sources = new List<CancellationTokenSource>();
+            var sessions = new List<Session>();
+            for (int i = 0; i < 6; i++)
+            {
+                sources.Add(new CancellationTokenSource());
+                sessions.Add(engine.CreateSession(new SessionOptions { MaxTokens = 8 }));
+            }
+            // The first one's turn lasts until the others are cancelled.
+            using (var reached = new ManualResetEventSlim())
+            using (var go = new ManualResetEventSlim())
+            {
+                var held = new TellingStop(() => { reached.Set(); go.Wait(); });
+                tasks.Add(sessions[0].CompleteAsync(Prompts[0], new GenerateOptions { Stop = held }, sources[0].Token));
+                for (int i = 1; i < 6; i++) tasks.Add(sessions[i].CompleteAsync(Prompts[0], null, sources[i].Token));
+                Expect.True(reached.Wait(20000), "the first one's turn");
+                try
+                {
+                    foreach (int i in new[] { 3, 1 })
+                    {
+                        sources[i].Cancel();
+                        var cancelled = Expect.Throws<OperationCanceledException>(() => AsyncTests.Result(tasks[i]), "a cancelled one");
+                        Expect.Equal(sources[i].Token, cancelled.CancellationToken, "whose token");
+                        Expect.Equal(0, sessions[i].Info.Tokens, "its tokens");
+                    }
+                }
+                finally { go.Set(); }
+            }
+            foreach (int i in new[] { 0, 2, 4, 5 }) Expect.True(AsyncTests.Result(tasks[i]).Tokens.Count > 0, "the others go on");
+            sessions.ForEach(session => session.Dispose());
         }
     }
 
