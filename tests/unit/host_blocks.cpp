@@ -492,7 +492,7 @@ TEST_P(HostBlocksOfRequests, TheEnginesThreadServesAll) {
         Tokens got;
         for (bool ended = false; !ended;) {
           const auto woken = queue->wait(10'000'000);
-          if (!woken.ok() || !*woken) return;
+          if (!woken.ok() || *woken != RequestQueue::Waited::ready) return;
           std::vector<TokenLogprob> room(8);
           std::string text(64, '\0');
           const auto polled = queue->poll({.n_events = 4, .tokens = room, .text = text}, [&](size_t, const RequestEvent& event) {
