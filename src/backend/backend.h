@@ -155,6 +155,8 @@ class Backend {
   // What it was to compute is not used; waits until the device is done with it.
   virtual Status cancel(Ticket ticket) = 0;
 
+  // Whether single tokens of a step in which rows are asked for keep the bits that they have in others.
+  virtual bool asks_beside_singles() const { return true; }
   // Sequences of a step that has several units, and of one that is begun while another is open.
   virtual int32_t max_sequences_in_units() const { return config().max_sequences; }
   virtual int32_t max_sequences_ahead() const { return config().max_sequences; }
