@@ -34,8 +34,9 @@ Status read_us(uint64_t given, const char* name, int64_t& out) {
 
 // What is wrong with a struct of the request, by the name that it has there.
 Status named(Status status, const char* name) {
-  constexpr std::string_view kAlone = "params.";
-  if (status.message.starts_with(kAlone)) status.message = std::string(name) + "." + status.message.substr(kAlone.size());
+  constexpr std::string_view kAlone = "params";
+  const std::string_view rest = status.message.starts_with(kAlone) ? std::string_view(status.message).substr(kAlone.size()) : std::string_view();
+  if (rest.starts_with('.') || rest.starts_with(':')) status.message = name + std::string(rest);
   return status;
 }
 
