@@ -2,8 +2,10 @@
 
 #include <chrono>
 #include <cstring>
+#include <span>
 #include <vector>
 
+#include "examples/server/answer.h"
 #include "examples/server/field_reader.h"
 #include "examples/server/generate_body.h"
 
@@ -16,13 +18,6 @@ constexpr size_t kMaxInputs = 2048, kMaxValues = 4 << 20;
 struct Inputs {
   std::vector<std::string> texts;
   std::vector<std::vector<int32_t>> tokens;  // of each input; empty: it is a text
-};
-
-struct Progress {
-  const std::atomic<bool>* has_left;
-  std::chrono::steady_clock::time_point end;
-  uint64_t n_tokens = 0;
-  bool is_late = false;
 };
 
 bool read_ids(const Json& value, const Model& model, std::vector<int32_t>& into) {
@@ -88,33 +83,99 @@ Refusal refused(const inlay_error& error, const Model& model) {
   return out;
 }
 
-std::chrono::steady_clock::time_point end_of(const Model& model) {
-  using Clock = std::chrono::steady_clock;
-  return model.timeout_us == 0 ? Clock::time_point::max() : Clock::now() + std::chrono::microseconds(model.timeout_us);
+using Clock = std::chrono::steady_clock;
+
+Clock::time_point end_of(const Model& model) { return model.timeout_us == 0 ? Clock::time_point::max() : Clock::now() + std::chrono::microseconds(model.timeout_us); }
+
+Refusal too_late() { return {504, "the answer took longer than the server allows", "", "timeout"}; }
+
+// The texts' vectors by requests, which share steps with the answers that are drawn and take no place away from them. A few at a time, so that who
+// asks for thousands of texts lets others in between. What is under way ends with the object.
+class Vectors {
+ public:
+  Vectors(const Model& model, const Inputs& inputs) : model_(model), inputs_(inputs) {}
+  ~Vectors() { inlay_queue_free(queue_); }
+  Vectors(const Vectors&) = delete;
+  Vectors& operator=(const Vectors&) = delete;
+
+  std::optional<Refusal> compute(const std::atomic<bool>& has_left);
+  const std::vector<float>& values() const { return values_; }  // text after text
+  uint64_t n_tokens() const { return n_tokens_; }
+
+ private:
+  std::optional<Refusal> submit(size_t i);
+  std::optional<Refusal> collect();
+  std::optional<Refusal> take(const inlay_request_event& end, const char* message);
+
+  static constexpr size_t kAtOnce = 32;
+  static constexpr int64_t kLookUs = 50'000;  // how often it looks whether the client has left
+
+  const Model& model_;
+  const Inputs& inputs_;
+  inlay_queue* queue_ = nullptr;
+  inlay_error error_ = {};
+  std::vector<float> values_;
+  uint64_t n_tokens_ = 0;
+  size_t n_done_ = 0;
+};
+
+std::optional<Refusal> Vectors::submit(size_t i) {
+  inlay_embed_params embed = sized<inlay_embed_params>();
+  embed.pooling = model_.pooling;
+  embed.flags = INLAY_EMBED_NORMALIZE;
+  inlay_request request = sized<inlay_request>();
+  request.kind = INLAY_REQUEST_EMBED;
+  request.embed = &embed;
+  request.user = i;
+  const std::vector<int32_t>& tokens = inputs_.tokens[i];
+  if (tokens.empty()) {
+    request.text = inputs_.texts[i].data();
+    request.text_len = inputs_.texts[i].size();
+  } else {
+    request.tokens = tokens.data();
+    request.n_tokens = tokens.size();
+  }
+  uint64_t id = 0;
+  if (inlay_submit(queue_, &request, &id, &error_) == INLAY_OK) return std::nullopt;
+  return refused(error_, model_);
 }
 
-int32_t on_progress(void* user, uint64_t, uint64_t n_total) {
-  auto* progress = static_cast<Progress*>(user);
-  progress->n_tokens = n_total;
-  progress->is_late = std::chrono::steady_clock::now() > progress->end;
-  return progress->is_late || progress->has_left->load() ? 1 : 0;
+std::optional<Refusal> Vectors::take(const inlay_request_event& end, const char* message) {
+  Refusal refusal;
+  if (failed(end, std::string(message, end.text_bytes), refusal)) return refusal;
+  values_.resize(end.n_values * inputs_.texts.size());
+  n_tokens_ += static_cast<uint64_t>(end.n_prompt);
+  ++n_done_;
+  float* to = values_.data() + end.user * end.n_values;
+  if (inlay_request_take_values(queue_, end.request, to, end.n_values, nullptr, &error_) == INLAY_OK) return std::nullopt;
+  return refusal_of(error_);
 }
 
-inlay_status compute(const Model& model, const Inputs& inputs, Progress& progress, std::vector<float>& values, inlay_error& error) {
-  std::vector<inlay_embed_input> given(inputs.texts.size());
-  for (size_t i = 0; i < given.size(); ++i)
-    given[i] = {inputs.tokens[i].empty() ? nullptr : inputs.tokens[i].data(), inputs.tokens[i].size(),
-                inputs.tokens[i].empty() ? inputs.texts[i].data() : nullptr, inputs.texts[i].size()};
-  inlay_embed_params params = sized<inlay_embed_params>();
-  params.pooling = model.pooling;
-  params.flags = INLAY_EMBED_NORMALIZE;
-  params.progress = on_progress;
-  params.progress_user = &progress;
-  size_t needed = 0;  // for one
-  const inlay_status asked = inlay_embed(model.engine, given.data(), 1, sizeof given[0], &params, nullptr, 0, &needed, &error);
-  if (asked != INLAY_BUFFER_TOO_SMALL && asked != INLAY_OK) return asked;
-  values.resize(needed * given.size());
-  return inlay_embed(model.engine, given.data(), given.size(), sizeof given[0], &params, values.data(), values.size(), &needed, &error);
+std::optional<Refusal> Vectors::collect() {
+  std::vector<inlay_request_event> events(kAtOnce);
+  std::vector<char> text(1024);
+  size_t n = 0;
+  if (inlay_poll(queue_, events.data(), events.size(), sizeof events[0], nullptr, 0, text.data(), text.size(), &n, &error_) != INLAY_OK) return refusal_of(error_);
+  for (const inlay_request_event& event : std::span(events).first(n)) {
+    if (event.kind != INLAY_REQUEST_EVENT_END) continue;
+    if (std::optional<Refusal> refusal = take(event, text.data() + event.text)) return refusal;
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> Vectors::compute(const std::atomic<bool>& has_left) {
+  const Clock::time_point end = end_of(model_);
+  if (inlay_queue_create(model_.engine, nullptr, &queue_, &error_) != INLAY_OK) return refusal_of(error_);
+  for (size_t n_begun = 0; n_done_ < inputs_.texts.size();) {
+    for (; n_begun < inputs_.texts.size() && n_begun - n_done_ < kAtOnce; ++n_begun)
+      if (std::optional<Refusal> refusal = submit(n_begun)) return refusal;
+    int32_t is_ready = 0;
+    if (inlay_wait(queue_, kLookUs, &is_ready, &error_) != INLAY_OK) return refusal_of(error_);
+    if (Clock::now() > end) return too_late();
+    if (has_left.load()) return Refusal{503, "nobody waits for the answer", "", "closing"};
+    if (std::optional<Refusal> refusal = collect()) return refusal;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -132,13 +193,9 @@ std::optional<Refusal> embed(std::string_view json, const Model& model, const st
   fields.only("dimensions", model.info.d_model);
   ignore_common(fields);
   if (std::optional<Refusal> refusal = fields.end()) return refusal;
-  Progress progress{&has_left, end_of(model)};
-  std::vector<float> values;
-  inlay_error error;
-  const inlay_status status = compute(model, inputs, progress, values, error);
-  if (status == INLAY_CANCELLED && progress.is_late) return Refusal{504, "the answer took longer than the server allows", "", "timeout"};
-  if (status != INLAY_OK) return refused(error, model);
-  answer = written(model, values, inputs.texts.size(), format == "base64", progress.n_tokens);
+  Vectors vectors(model, inputs);
+  if (std::optional<Refusal> refusal = vectors.compute(has_left)) return refusal;
+  answer = written(model, vectors.values(), inputs.texts.size(), format == "base64", vectors.n_tokens());
   return std::nullopt;
 }
 

@@ -10,6 +10,7 @@ namespace inlay::server {
 namespace {
 
 constexpr size_t kSubmitters = 2;  // threads that render and tokenize
+constexpr size_t kEmbedders = 8;   // threads that wait for vectors
 constexpr size_t kWaitingEmbeddings = 32;
 constexpr size_t kAllBodyBytes = 64 << 20;  // that workers have, those of clients that have left included
 constexpr size_t kUnsentBytes = 16 << 10;   // of a stream; what is drawn beyond is written together later
@@ -45,7 +46,7 @@ Result guarded(const Call& call) {
 Service::Service(Loop& loop, const Model& model, const AccessRules& access)
     : loop_(loop), model_(model), access_(access), events_(kPollEvents), tokens_(kPollTokens), text_(kPollBytes) {
   submitters_ = std::make_unique<Workers>(kSubmitters);
-  embedders_ = std::make_unique<Workers>(1);
+  embedders_ = std::make_unique<Workers>(kEmbedders);
 }
 
 Service::~Service() {
