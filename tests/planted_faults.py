@@ -33,6 +33,8 @@ FAULTS = [Fault(*row) for row in (
     ("a vector that was put out counts rows twice", "request_steps.cpp", "*RequestVectors.*/cpu",
      [("if (run.vector && seq.n_computed == 0) run.vector", "if (run.vector && !run.vector->made) run.vector")]),
     ("a vector lacks the rows that were computed for another request", "requests.h", "*RequestVectors.*/cpu", [("return keeps_ && !embeds(request); }", "return keeps_ && request.id > 0; }")]),
+    ("what draws shares the step of a vector on a device whose kernels are others then", "request_steps.cpp", "*RequestVectors.SharesItsSteps/cpu",
+     [("in_units || (asks && !engine_.backend_->asks_beside_singles());", "in_units;")]),
     ("rows of single tokens go to other vectors", "work.cpp", "*RequestVectors.*/cpu", [("int32_t& row = next[decodes(work) ? 0 : 1];", "int32_t& row = next[0];")]),
     ("a text that is one part is cut", "round.cpp", "Round.*:*RequestVectors.*/cpu", [("if (!at(i).is_whole || n <= n_left) return", "if (n_left >= 0) return")]),
     ("a draw comes without its mask", "request_steps.cpp", "*Constrained.*/cpu", [("request->run.session->make_mask();", "(void)request;")]),

@@ -67,6 +67,7 @@ class RequestVectors : public test::EngineRequests {
     n_events_ = 0;
   }
   void run_schedules(bool stores);
+  void share_steps();
 
   GgufImage::Bytes image_;
 };
@@ -182,9 +183,18 @@ TEST_P(RequestVectors, PuttingOutChangesNoBit) {
   }
 }
 
-// Beside a request that draws and a prompt: one step has them all, where a device can.
+// Beside a request that draws and a prompt: one step has them all, where a device can. Else those that draw come in the next one.
 TEST_P(RequestVectors, SharesItsSteps) {
-  load_with({.n_context = 128, .max_sessions = 4, .n_threads = 2, .prefill_chunk = 64});
+  for (const bool passes_for_a_device : {false, true}) {
+    load_with({.n_context = 128, .max_sessions = 4, .n_threads = 2, .prefill_chunk = 64});
+    collected_.clear();
+    if (passes_for_a_device && GetParam() == DeviceKind::cpu) engine_->backend().set_inspection({.is_done = [] { return true; }});
+    EXPECT_EQ(engine_->backend().asks_beside_singles(), !passes_for_a_device && GetParam() == DeviceKind::cpu);
+    share_steps();
+  }
+}
+
+void RequestVectors::share_steps() {
   submit(prompt(10), plain(40));
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(engine_->requests().run({.one_step = true}).ok());
   const EngineStats before = engine_->stats();
@@ -199,6 +209,14 @@ TEST_P(RequestVectors, SharesItsSteps) {
   EXPECT_EQ(collected_[id].n_ends, 1);
   const int32_t n_drawn = engine_->requests().run({.one_step = true})->n_tokens;
   EXPECT_EQ(n_drawn, 2) << "nothing is left of the text";
+  // A text of one token, and one of which a chunk leaves one: with those that draw, or in steps of their own.
+  const uint64_t one = submit(prompt(1, 40), embedding(Pooling::mean)), more = submit(prompt(64, 9), embedding(Pooling::mean));
+  for (int i = 0; i < 20 && collected_[one].n_ends + collected_[more].n_ends < 2; ++i) {
+    ASSERT_TRUE(engine_->requests().run({.one_step = true}).ok());
+    poll();
+  }
+  expect_vector(one, vector_alone(*engine_, prompt(1, 40), {.pooling = Pooling::mean}), "of one token");
+  expect_vector(more, vector_alone(*engine_, prompt(64, 9), {.pooling = Pooling::mean}), "of one more than there is room for");
 }
 
 // A text waits for no prefix that others compute, begins behind none, and leaves none. So a vector does not depend on what was there before.
