@@ -25,12 +25,19 @@ LIMIT_S = 120  # of one run of the tests; a fault may stop them for good
 Fault = collections.namedtuple("Fault", "name file tests edits")
 NUMBER = (", number = parent == kNone ? 0 : entry(parent).number;", ";"), ("found.parent == number && ", "")
 FAULTS = [Fault(*row) for row in (
-    ("a chunk of one token is a prompt", "request_steps.cpp", "*EngineRequestParts.*/cpu", [("return n_rows_of(part) > 1; };", "return n_rows_of(part) >= 1; };")]),
+    ("a chunk of one token is a prompt", "request_steps.cpp", "*EngineRequestParts.*/cpu", [("if (n_rows > 1) return PartKind::prompts;", "if (n_rows >= 1) return PartKind::prompts;")]),
     ("single tokens come behind the prompts", "work.cpp", "DescribeStep.*", [("for (const bool decodes : {true, false}) {", "for (const bool decodes : {false, true}) {")]),
     ("several rows that decode are described as a prompt", "work.cpp", "DescribeStep.*", [(", .rows = work.rows});", "});")]),
     ("who may not draw computes the last token", "request_steps.cpp", "*RequestSessions.*/cpu",
-     [("return end == seq.n_tokens() && !part.draws && !seq.has_logits ? end - 1 : end;", "return end;")]),
+     [("return keeps_last && end == seq.n_tokens() ? end - 1 : end;", "return end;")]),
     ("a request that waits for a prefix takes rows", "request_steps.cpp", "*EngineRequestParts.*/cpu", [("while (leave_out_those_that_wait());", "while (false);")]),
+    ("a vector that was put out counts rows twice", "request_steps.cpp", "*RequestVectors.*/cpu",
+     [("if (run.vector && seq.n_computed == 0) run.vector", "if (run.vector && !run.vector->made) run.vector")]),
+    ("a vector lacks the rows that were computed for another request", "requests.h", "*RequestVectors.*/cpu", [("return keeps_ && !embeds(request); }", "return keeps_ && request.id > 0; }")]),
+    ("what draws shares the step of a vector on a device whose kernels are others then", "request_steps.cpp", "*RequestVectors.SharesItsSteps/cpu",
+     [("in_units || (asks && !engine_.backend_->asks_beside_singles());", "in_units;")]),
+    ("rows of single tokens go to other vectors", "work.cpp", "*RequestVectors.*/cpu", [("int32_t& row = next[work.decodes() ? 0 : 1];", "int32_t& row = next[0];")]),
+    ("a text that is one part is cut", "round.cpp", "Round.*:*RequestVectors.*/cpu", [("if (!at(i).is_whole || n <= n_left) return", "if (n_left >= 0) return")]),
     ("a draw comes without its mask", "request_steps.cpp", "*Constrained.*/cpu", [("request->run.session->make_mask();", "(void)request;")]),
     ("stale block: tokens are not compared", "prefix_cache.cpp", "PrefixCache.*", [(" && std::ranges::equal(tokens_of(block), tokens)) return block;", ") return block;")]),
     ("stale block: what it continues is not compared", "prefix_cache.cpp", "PrefixCache.*", [*NUMBER]),

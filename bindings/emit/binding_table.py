@@ -80,6 +80,7 @@ FEATURES = {
     "a cancel of one generation": ("`CancelHandle`", "`Generation.Cancel`, a context", "`Session.Cancel`, a `CancellationToken`"),
     "a cancel of embeddings": ("`Engine::embed_with`", "a context at `Engine.Embed`", "a `CancellationToken` at `Engine.Embed`"),
     "embeddings of texts": ("`Engine::embed`", "`Engine.EmbedTexts`", "`Engine.Embed`"),
+    "embeddings by requests": ("`RequestKind::Embed`, `Queue::take_values`", "`RequestEmbed`, `Queue.TakeValues`", "`RequestKind.Embed`, `RequestQueue.TakeValues`"),
     "BOS in the middle": ("`always_bos_eos`", "`RepeatBOS`", "`RepeatBos`"),
     "typed messages": ("`ChatMessage`", "`ChatMessage`", "`ChatMessage`"),
     "a conversation kept in a session": ("`Engine::chat`, `Chat::ask`, `Chat::set_sampler`", "`Engine.NewChat`, `Chat.Ask`",

@@ -29,6 +29,9 @@ func (e *Engine) Ask(ctx context.Context, request *Request) (*Answer, error) {
 	if ctx.Err() != nil {
 		return nil, cancelled("ask", ctx)
 	}
+	if request != nil && request.Kind == RequestEmbed {
+		return nil, fail("ask", StatusInvalidArgument, "an answer has no vector: submit a request of kind RequestEmbed to a Queue")
+	}
 	queue, err := e.NewQueue(&QueueOptions{MaxRequests: 1})
 	if err != nil {
 		return nil, err

@@ -133,6 +133,8 @@ const (
 	FinishDeadEnd = raw.FinishDeadEnd
 	// The prompt of a request of kind PREFILL is computed. Requests alone end so.
 	FinishPrefilled = raw.FinishPrefilled
+	// The vector of a request of kind EMBED is there: inlay_request_take_values gives it. Requests alone end so.
+	FinishEmbedded = raw.FinishEmbedded
 )
 
 // What happened to a session in one step.
@@ -402,6 +404,10 @@ const (
 	// It is computed but for its last token, and nothing is drawn: the request ends with PREFILLED. A request that
 	// begins with the same tokens, or that continues the same session, then begins sooner.
 	RequestPrefill = raw.RequestPrefill
+	// It becomes a vector, the same as inlay_embed makes: the request ends with EMBEDDED, and
+	// inlay_request_take_values gives the vector. Of tokens or text; a text becomes tokens as by inlay_embed. With a
+	// conversation, chat, session or continues it is refused.
+	RequestEmbed = raw.RequestEmbed
 )
 
 // What became of a request. A kind that a program does not know is to be passed over.

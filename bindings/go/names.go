@@ -101,6 +101,8 @@ var requestNames = fieldNames{
 	"timeout_us":       "Timeout",
 	"continues":        "Continues",
 	"user":             "User",
+	"embed":            "Embed",
+	"pooling":          "Pooling",
 	"chat_template":    "Template",
 	"template_len":     "len(Template)",
 }
@@ -168,7 +170,7 @@ func (names fieldNames) with(others fieldNames) fieldNames {
 // A field stands behind the name of its struct; at the beginning, before a verb; and behind words that lead to one if it can be no
 // word of English. Words elsewhere, such as paths and keys of a file, are none.
 var (
-	behindStruct = regexp.MustCompile(`(^|[ (])(params\.|sampler\.|request\.|the load's )(?:(session|chat)\.)?(\w+)`)
+	behindStruct = regexp.MustCompile(`(^|[ (])(params\.|sampler\.|request\.|the load's )(?:(session|chat|embed)\.)?(\w+)`)
 	atBeginning  = regexp.MustCompile(`^(\w+)( is | has | of token | names token | \+ |\[)`)
 	behindWords  = regexp.MustCompile(`( \+ | and | the )(\w+)`)
 )

@@ -127,6 +127,6 @@ func (s *sharedQueue) take(b *EventBuffer) []RequestEvent {
 func endOf(e *raw.RequestEvent, message string) RequestEvent {
 	microseconds := func(n uint64) time.Duration { return time.Duration(n) * time.Microsecond }
 	return RequestEvent{Request: RequestID(e.Request), Sequence: e.Sequence, User: e.User, Kind: e.Kind, Finish: e.FinishReason,
-		Status: e.Status, Message: message, PromptTokens: int(e.NPrompt), CachedTokens: int(e.NCached), GeneratedTokens: int(e.NDrawn),
+		Status: e.Status, Message: message, PromptTokens: int(e.NPrompt), CachedTokens: int(e.NCached), GeneratedTokens: int(e.NDrawn), Values: int(e.NValues),
 		QueuedTime: microseconds(e.QueuedUs), PromptTime: microseconds(e.PromptUs), DecodeTime: microseconds(e.DecodeUs)}
 }

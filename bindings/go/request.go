@@ -21,8 +21,11 @@ type Request struct {
 	Conversation string
 	// Chat says how the conversation is written, by default by the model's own template with ChatAddGenerationPrompt.
 	Chat *ChatOptions
-	// Kind says what is to become of the prompt: RequestGenerate, or RequestPrefill, which computes it and draws nothing.
+	// Kind says what is to become of the prompt: RequestGenerate; RequestPrefill, which computes it and draws nothing; or RequestEmbed,
+	// which makes a vector of Tokens or Text, and refuses Messages, Conversation, Session and Continues.
 	Kind RequestKind
+	// Embed says what the vector of a RequestEmbed is made of, by default what the model's file asks for. Other kinds refuse it.
+	Embed *EmbedOptions
 	// Session says how tokens are drawn and what ends the request; with Continues from now on, and where it is zero what the session
 	// has. SessionReserve and SessionForRequests change nothing.
 	Session SessionOptions
@@ -49,6 +52,14 @@ type ChatOptions struct {
 	Template string
 	// Flags change how it is written.
 	Flags ChatFlags
+}
+
+// EmbedOptions say what a request's vector is made of, as the arguments of Engine.Embed do.
+type EmbedOptions struct {
+	// Pooling is how the tokens become one vector, by default as the model's metadata say.
+	Pooling Pooling
+	// Flags say what the vector is, and what its text.
+	Flags EmbedFlags
 }
 
 // RequestID is a request's number, at least 1, which the process uses for no other one.
@@ -80,8 +91,10 @@ type RequestEvent struct {
 	PromptTokens    int `json:"prompt_tokens"`
 	CachedTokens    int `json:"cached_tokens"`
 	GeneratedTokens int `json:"generated_tokens"`
-	// QueuedTime is from the submission until the request began, PromptTime from there to its first token, DecodeTime from there
-	// to its end; with the end.
+	// Values counts those of the vector that Queue.TakeValues gives where Finish is FinishEmbedded; else 0.
+	Values int `json:"values"`
+	// QueuedTime is from the submission until the request began, PromptTime from there to its first token or, where it drew none, to
+	// its end, DecodeTime from there to its end; with the end.
 	QueuedTime time.Duration `json:"queued_ns"`
 	PromptTime time.Duration `json:"prompt_ns"`
 	DecodeTime time.Duration `json:"decode_ns"`
@@ -131,7 +144,11 @@ func (r *Request) inC(op string, memory *memoryInC) (*raw.Request, error) {
 	if r.Continues != nil {
 		out.Continues = r.Continues.handle
 	}
-	if r.Continues == nil || !reflect.ValueOf(r.Session).IsZero() {
+	if r.Embed != nil {
+		out.Embed = (*raw.EmbedParams)(memory.calloc(unsafe.Sizeof(raw.EmbedParams{})))
+		*out.Embed = raw.EmbedParams{StructSize: uint32(unsafe.Sizeof(*out.Embed)), Pooling: r.Embed.Pooling, Flags: r.Embed.Flags}
+	}
+	if r.Continues == nil && r.Kind != RequestEmbed || !reflect.ValueOf(r.Session).IsZero() {
 		out.Session = (*raw.SessionParams)(memory.calloc(unsafe.Sizeof(session)))
 		*out.Session = session
 	}

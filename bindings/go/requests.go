@@ -12,8 +12,8 @@ import (
 
 // QueueOptions say what a queue holds. Zero is the default of every field.
 type QueueOptions struct {
-	// MaxRequests is how many requests there may be that were submitted and whose ends were not polled, by default 1024: one
-	// more is an error that matches StatusQueueFull. Range: 0 to 1048576.
+	// MaxRequests is how many requests there may be that were submitted and whose ends were not polled, or whose vectors were not
+	// taken, by default 1024: one more is an error that matches StatusQueueFull. Range: 0 to 1048576.
 	MaxRequests int
 	// UnreadTokens is of how many tokens that nobody has polled a request rests until some are, by default 256. It loses
 	// nothing, and holds no other up. Range: 0 to 1048576.
@@ -238,6 +238,31 @@ func (q *Queue) Cancel(id RequestID) {
 	}
 	defer q.leave()
 	raw.RequestCancel(s.handle, uint64(id), nil)
+}
+
+// TakeValues moves the vector of a RequestEmbed that has ended with FinishEmbedded to the caller, once. Until then it stays, and the
+// request counts among MaxRequests. The error matches StatusInvalidState where the request has not ended or has no vector, and
+// StatusInvalidArgument where it was taken.
+func (q *Queue) TakeValues(id RequestID) ([]float32, error) {
+	const op = "take values"
+	s, err := q.join(op)
+	if err != nil {
+		return nil, err
+	}
+	defer q.leave()
+	var n uintptr
+	err = check(op, func(err *raw.Error) Status { return raw.RequestTakeValues(s.handle, uint64(id), nil, 0, &n, err) })
+	if err != nil {
+		return nil, err
+	}
+	values := make([]float32, n)
+	err = check(op, func(err *raw.Error) Status {
+		return raw.RequestTakeValues(s.handle, uint64(id), &values[0], n, nil, err)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return values, nil
 }
 
 // Wait waits until there is something to poll. When the context ends it returns an error that matches StatusCancelled and the

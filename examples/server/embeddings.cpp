@@ -2,8 +2,10 @@
 
 #include <chrono>
 #include <cstring>
+#include <span>
 #include <vector>
 
+#include "examples/server/answer.h"
 #include "examples/server/field_reader.h"
 #include "examples/server/generate_body.h"
 
@@ -12,18 +14,11 @@ namespace inlay::server {
 namespace {
 
 constexpr size_t kMaxInputs = 2048, kMaxValues = 4 << 20;
+constexpr size_t kAtOnce = 32;
+constexpr int64_t kLookUs = 50'000;  // how often it is looked whether the client has left
 
-struct Inputs {
-  std::vector<std::string> texts;
-  std::vector<std::vector<int32_t>> tokens;  // of each input; empty: it is a text
-};
-
-struct Progress {
-  const std::atomic<bool>* has_left;
-  std::chrono::steady_clock::time_point end;
-  uint64_t n_tokens = 0;
-  bool is_late = false;
-};
+using Clock = std::chrono::steady_clock;
+using Input = Embeddings::Input;
 
 bool read_ids(const Json& value, const Model& model, std::vector<int32_t>& into) {
   for (const Json& id : value) {
@@ -33,22 +28,21 @@ bool read_ids(const Json& value, const Model& model, std::vector<int32_t>& into)
   return !into.empty();
 }
 
-bool read_input(const Json& value, const Model& model, Inputs& inputs) {
-  inputs.texts.emplace_back();
-  inputs.tokens.emplace_back();
-  if (value.is_string()) inputs.texts.back() = value.get<std::string>();
-  return value.is_string() ? !inputs.texts.back().empty() : value.is_array() && read_ids(value, model, inputs.tokens.back());
+bool read_input(const Json& value, const Model& model, Input& input) {
+  if (value.is_string()) input.text = value.get<std::string>();
+  return value.is_string() ? !input.text.empty() : value.is_array() && read_ids(value, model, input.tokens);
 }
 
-void read_inputs(FieldReader& fields, const Model& model, Inputs& inputs) {
+void read_inputs(FieldReader& fields, const Model& model, std::vector<Input>& inputs) {
   const Json* value = fields.take("input");
   if (!value) return fields.refuse("input", "is missing");
   const bool is_list = value->is_array() && !value->empty() && !value->front().is_number();
   const size_t n = is_list ? value->size() : 1;
   if (n > kMaxInputs || n * static_cast<size_t>(model.info.d_model) > kMaxValues)
     return fields.refuse("input", "has more texts than one request may have");
+  inputs.resize(n);
   for (size_t i = 0; i < n; ++i)
-    if (!read_input(is_list ? (*value)[i] : *value, model, inputs))
+    if (!read_input(is_list ? (*value)[i] : *value, model, inputs[i]))
       return fields.refuse("input", "has at " + std::to_string(i) + " neither a text that is not empty nor ids of the model's tokens");
 }
 
@@ -66,80 +60,106 @@ std::string base64(const float* values, size_t n) {
   return out;
 }
 
-std::string written(const Model& model, const std::vector<float>& values, size_t n_inputs, bool as_base64, uint64_t n_tokens) {
-  const size_t width = values.size() / n_inputs;
-  Json data = Json::array();
-  for (size_t i = 0; i < n_inputs; ++i) {
-    const float* own = values.data() + i * width;
-    Json entry = {{"object", "embedding"}, {"index", i}};
-    entry["embedding"] = as_base64 ? Json(base64(own, width)) : Json(std::vector<float>(own, own + width));
-    data.push_back(std::move(entry));
-  }
-  Json out = {{"object", "list"}, {"data", std::move(data)}, {"model", model.name}};
-  out["usage"] = Json{{"prompt_tokens", n_tokens}, {"total_tokens", n_tokens}};
-  return json_text(out);
-}
-
-Refusal refused(const inlay_error& error, const Model& model) {
-  Refusal out = refusal_of(error);
-  const bool lacks_pooling =
-      error.status == INLAY_UNSUPPORTED && model.pooling == INLAY_POOLING_DEFAULT && out.message.find("pooling") != out.message.npos;
-  if (lacks_pooling) out.message += " by the server's option --pooling";
-  return out;
-}
-
-std::chrono::steady_clock::time_point end_of(const Model& model) {
-  using Clock = std::chrono::steady_clock;
+Clock::time_point end_of(const Model& model) {
   return model.timeout_us == 0 ? Clock::time_point::max() : Clock::now() + std::chrono::microseconds(model.timeout_us);
-}
-
-int32_t on_progress(void* user, uint64_t, uint64_t n_total) {
-  auto* progress = static_cast<Progress*>(user);
-  progress->n_tokens = n_total;
-  progress->is_late = std::chrono::steady_clock::now() > progress->end;
-  return progress->is_late || progress->has_left->load() ? 1 : 0;
-}
-
-inlay_status compute(const Model& model, const Inputs& inputs, Progress& progress, std::vector<float>& values, inlay_error& error) {
-  std::vector<inlay_embed_input> given(inputs.texts.size());
-  for (size_t i = 0; i < given.size(); ++i)
-    given[i] = {inputs.tokens[i].empty() ? nullptr : inputs.tokens[i].data(), inputs.tokens[i].size(),
-                inputs.tokens[i].empty() ? inputs.texts[i].data() : nullptr, inputs.texts[i].size()};
-  inlay_embed_params params = sized<inlay_embed_params>();
-  params.pooling = model.pooling;
-  params.flags = INLAY_EMBED_NORMALIZE;
-  params.progress = on_progress;
-  params.progress_user = &progress;
-  size_t needed = 0;  // for one
-  const inlay_status asked = inlay_embed(model.engine, given.data(), 1, sizeof given[0], &params, nullptr, 0, &needed, &error);
-  if (asked != INLAY_BUFFER_TOO_SMALL && asked != INLAY_OK) return asked;
-  values.resize(needed * given.size());
-  return inlay_embed(model.engine, given.data(), given.size(), sizeof given[0], &params, values.data(), values.size(), &needed, &error);
 }
 
 }  // namespace
 
-std::optional<Refusal> embed(std::string_view json, const Model& model, const std::atomic<bool>& has_left, std::string& answer) {
+std::optional<Refusal> Embeddings::read(std::string_view body) {
   Json value;
   std::string reason, format = "float";
-  if (!parse_json(json, value, reason)) return Refusal{400, reason, "", ""};
-  Inputs inputs;
+  if (!parse_json(body, value, reason)) return Refusal{400, reason, "", ""};
   FieldReader fields(value);
-  read_model(fields, model);
-  read_inputs(fields, model, inputs);
+  read_model(fields, model_);
+  read_inputs(fields, model_, inputs_);
   fields.text("encoding_format", format);
   if (format != "float" && format != "base64") fields.refuse("encoding_format", "is neither float nor base64");
-  fields.only("dimensions", model.info.d_model);
+  fields.only("dimensions", model_.info.d_model);
   ignore_common(fields);
-  if (std::optional<Refusal> refusal = fields.end()) return refusal;
-  Progress progress{&has_left, end_of(model)};
-  std::vector<float> values;
-  inlay_error error;
-  const inlay_status status = compute(model, inputs, progress, values, error);
-  if (status == INLAY_CANCELLED && progress.is_late) return Refusal{504, "the answer took longer than the server allows", "", "timeout"};
-  if (status != INLAY_OK) return refused(error, model);
-  answer = written(model, values, inputs.texts.size(), format == "base64", progress.n_tokens);
+  is_base64_ = format == "base64";
+  return fields.end();
+}
+
+Refusal Embeddings::refused() const {
+  Refusal out = refusal_of(error_);
+  const bool lacks_pooling =
+      error_.status == INLAY_UNSUPPORTED && model_.pooling == INLAY_POOLING_DEFAULT && out.message.find("pooling") != out.message.npos;
+  if (lacks_pooling) out.message += " by the server's option --pooling";
+  return out;
+}
+
+std::optional<Refusal> Embeddings::submit(size_t i) {
+  inlay_embed_params embed = sized<inlay_embed_params>();
+  embed.pooling = model_.pooling;
+  embed.flags = INLAY_EMBED_NORMALIZE;
+  inlay_request request = sized<inlay_request>();
+  request.kind = INLAY_REQUEST_EMBED;
+  request.embed = &embed;
+  request.user = i;
+  const Input& input = inputs_[i];
+  if (input.tokens.empty()) {
+    request.text = input.text.data();
+    request.text_len = input.text.size();
+  } else {
+    request.tokens = input.tokens.data();
+    request.n_tokens = input.tokens.size();
+  }
+  uint64_t id = 0;
+  if (inlay_submit(queue_, &request, &id, &error_) == INLAY_OK) return std::nullopt;
+  return refused();
+}
+
+std::optional<Refusal> Embeddings::take(const inlay_request_event& end, const char* message) {
+  Refusal refusal;
+  if (failed(end, std::string(message, end.text_bytes), refusal)) return refusal;
+  values_.resize(end.n_values * inputs_.size());
+  n_tokens_ += static_cast<uint64_t>(end.n_prompt);
+  ++n_done_;
+  float* to = values_.data() + end.user * end.n_values;
+  if (inlay_request_take_values(queue_, end.request, to, end.n_values, nullptr, &error_) == INLAY_OK) return std::nullopt;
+  return refusal_of(error_);
+}
+
+std::optional<Refusal> Embeddings::collect() {
+  std::vector<inlay_request_event> events(kAtOnce);
+  std::vector<char> text(1024);
+  size_t n = 0;
+  if (inlay_poll(queue_, events.data(), events.size(), sizeof events[0], nullptr, 0, text.data(), text.size(), &n, &error_) != INLAY_OK) return refusal_of(error_);
+  for (const inlay_request_event& event : std::span(events).first(n)) {
+    if (event.kind != INLAY_REQUEST_EVENT_END) continue;
+    if (std::optional<Refusal> refusal = take(event, text.data() + event.text)) return refusal;
+  }
   return std::nullopt;
+}
+
+std::optional<Refusal> Embeddings::compute(const std::atomic<bool>& has_left) {
+  const Clock::time_point end = end_of(model_);
+  if (inlay_queue_create(model_.engine, nullptr, &queue_, &error_) != INLAY_OK) return refusal_of(error_);
+  for (size_t n_begun = 0; n_done_ < inputs_.size();) {
+    for (; n_begun < inputs_.size() && n_begun - n_done_ < kAtOnce; ++n_begun)
+      if (std::optional<Refusal> refusal = submit(n_begun)) return refusal;
+    int32_t is_ready = 0;
+    if (inlay_wait(queue_, kLookUs, &is_ready, &error_) != INLAY_OK) return refusal_of(error_);
+    if (Clock::now() > end) return Refusal{504, "the answer took longer than the server allows", "", "timeout"};
+    if (has_left.load()) return Refusal{503, "nobody waits for the answer", "", "closing"};
+    if (std::optional<Refusal> refusal = collect()) return refusal;
+  }
+  return std::nullopt;
+}
+
+std::string Embeddings::json() const {
+  const size_t width = values_.size() / inputs_.size();
+  Json data = Json::array();
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const float* own = values_.data() + i * width;
+    Json entry = {{"object", "embedding"}, {"index", i}};
+    entry["embedding"] = is_base64_ ? Json(base64(own, width)) : Json(std::vector<float>(own, own + width));
+    data.push_back(std::move(entry));
+  }
+  Json out = {{"object", "list"}, {"data", std::move(data)}, {"model", model_.name}};
+  out["usage"] = Json{{"prompt_tokens", n_tokens_}, {"total_tokens", n_tokens_}};
+  return json_text(out);
 }
 
 }  // namespace inlay::server

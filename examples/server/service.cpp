@@ -10,6 +10,7 @@ namespace inlay::server {
 namespace {
 
 constexpr size_t kSubmitters = 2;  // threads that render and tokenize
+constexpr size_t kEmbedders = 8;   // threads that wait for vectors
 constexpr size_t kWaitingEmbeddings = 32;
 constexpr size_t kAllBodyBytes = 64 << 20;  // that workers have, those of clients that have left included
 constexpr size_t kUnsentBytes = 16 << 10;   // of a stream; what is drawn beyond is written together later
@@ -45,11 +46,13 @@ Result guarded(const Call& call) {
 Service::Service(Loop& loop, const Model& model, const AccessRules& access)
     : loop_(loop), model_(model), access_(access), events_(kPollEvents), tokens_(kPollTokens), text_(kPollBytes) {
   submitters_ = std::make_unique<Workers>(kSubmitters);
-  embedders_ = std::make_unique<Workers>(1);
+  embedders_ = std::make_unique<Workers>(kEmbedders);
 }
 
 Service::~Service() {
   for (const auto& [key, work] : works_) work.has_left->store(true);
+  embedders_->stop();  // each posts to the other
+  submitters_->stop();
 }
 
 // ---- works begin
@@ -93,13 +96,25 @@ void Service::begin_generate(Connection& connection, bool is_chat) {
 }
 
 void Service::begin_embed(Connection& connection) {
-  if (embedders_->n_waiting() >= kWaitingEmbeddings) return http_->refuse(connection, {429, "too many embeddings wait", "", "queue_full"});
+  if (n_embeddings_ >= kEmbedders + kWaitingEmbeddings) return http_->refuse(connection, {429, "too many embeddings wait", "", "queue_full"});
   if (!has_room_for(connection)) return;
   const uint64_t key = begin_work(connection);
-  embedders_->post([this, key, has_left = works_[key].has_left, body = connection.parser.take_body()] {
-    Embedded result =
-        guarded<Embedded>([&](Embedded& out) { out.refusal = has_left->load() ? closing() : embed(body, model_, *has_left, out.json); });
-    loop_.post([this, key, result = std::move(result)] { embedded(key, result); });
+  ++n_embeddings_;
+  submitters_->post([this, key, has_left = works_[key].has_left, body = connection.parser.take_body()] {
+    const auto asked = std::make_shared<Embeddings>(model_);
+    Embedded result = guarded<Embedded>([&](Embedded& out) { out.refusal = has_left->load() ? closing() : asked->read(body); });
+    if (result.refusal) return loop_.post([this, key, result = std::move(result)] { embedded(key, result); });
+    embedders_->post([this, key, has_left, asked] { wait_for_vectors(key, *has_left, asked); });
+  });
+}
+
+// What takes memory is done by few threads, since each keeps some.
+void Service::wait_for_vectors(uint64_t key, const std::atomic<bool>& has_left, const std::shared_ptr<Embeddings>& asked) {
+  Embedded result = guarded<Embedded>([&](Embedded& out) { out.refusal = has_left.load() ? closing() : asked->compute(has_left); });
+  if (result.refusal) return loop_.post([this, key, result = std::move(result)] { embedded(key, result); });
+  submitters_->post([this, key, asked] {
+    Embedded written = guarded<Embedded>([&](Embedded& out) { out.json = asked->json(); });
+    loop_.post([this, key, written = std::move(written)] { embedded(key, written); });
   });
 }
 
@@ -127,6 +142,7 @@ void Service::submitted(uint64_t key, const Submitted& result) {
 
 void Service::embedded(uint64_t key, const Embedded& result) {
   Connection* connection = end_job(key);
+  --n_embeddings_;
   works_.erase(key);
   if (!result.refusal) ++metrics_.n_embeddings;
   if (!connection) return;

@@ -17,6 +17,8 @@
 
 namespace inlay::server {
 
+class Embeddings;
+
 class Service : public HttpHandler {
  public:
   Service(Loop& loop, const Model& model, const AccessRules& access);
@@ -65,6 +67,7 @@ class Service : public HttpHandler {
   std::string model_json() const;
   void begin_generate(Connection& connection, bool is_chat);
   void begin_embed(Connection& connection);
+  void wait_for_vectors(uint64_t key, const std::atomic<bool>& has_left, const std::shared_ptr<Embeddings>& asked);
   bool has_room_for(Connection& connection);
   uint64_t begin_work(Connection& connection);
   Connection* end_job(uint64_t key);
@@ -86,6 +89,7 @@ class Service : public HttpHandler {
   std::unordered_map<uint64_t, Work> works_;
   uint64_t last_key_ = 0;
   size_t all_body_bytes_ = 0;  // that workers have
+  size_t n_embeddings_ = 0;    // bodies of embeddings that were not answered yet
   bool is_lost_ = false;       // the device
   int64_t closes_at_ = 0;      // 0: not closing
   bool has_cancelled_ = false, has_failed_ = false;

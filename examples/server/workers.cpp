@@ -6,7 +6,7 @@ Workers::Workers(size_t n_threads) {
   for (size_t i = 0; i < n_threads; ++i) threads_.emplace_back([this] { work(); });
 }
 
-Workers::~Workers() {
+void Workers::stop() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     is_over_ = true;
@@ -14,19 +14,16 @@ Workers::~Workers() {
   }
   changed_.notify_all();
   for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
 }
 
 void Workers::post(Job job) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    if (is_over_) return;
     jobs_.push_back(std::move(job));
   }
   changed_.notify_one();
-}
-
-size_t Workers::n_waiting() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return jobs_.size();
 }
 
 void Workers::work() {

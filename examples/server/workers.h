@@ -15,17 +15,17 @@ class Workers {
   using Job = std::function<void()>;
 
   explicit Workers(size_t n_threads);
-  ~Workers();  // jobs that have not begun are dropped
+  ~Workers() { stop(); }
+  void stop();  // jobs that have not begun are dropped, and those that are posted from then on
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
   void post(Job job);
-  size_t n_waiting() const;
 
  private:
   void work();
 
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Job> jobs_;
   bool is_over_ = false;

@@ -125,6 +125,7 @@ typedef int32_t inlay_finish_reason;
 #define INLAY_FINISH_CONSTRAINT_END 9  // The text is whole under its constraint, which allows nothing more, and the model has no token that ends a text.
 #define INLAY_FINISH_DEAD_END 10  // No token that the constraint allows could follow: a bias bans them all, or tokens were accepted that it does not allow.
 #define INLAY_FINISH_PREFILLED 11  // The prompt of a request of kind PREFILL is computed. Requests alone end so.
+#define INLAY_FINISH_EMBEDDED 12  // The vector of a request of kind EMBED is there: inlay_request_take_values gives it. Requests alone end so.
 
 // What happened to a session in one step.
 typedef int32_t inlay_event_kind;
@@ -236,6 +237,7 @@ typedef uint32_t inlay_embed_flags;
 typedef int32_t inlay_request_kind;
 #define INLAY_REQUEST_GENERATE 0  // Tokens are drawn behind it.
 #define INLAY_REQUEST_PREFILL 1  // It is computed but for its last token, and nothing is drawn: the request ends with PREFILLED. A request that begins with the same tokens, or that continues the same session, then begins sooner.
+#define INLAY_REQUEST_EMBED 2  // It becomes a vector, the same as inlay_embed makes: the request ends with EMBEDDED, and inlay_request_take_values gives the vector. Of tokens or text; a text becomes tokens as by inlay_embed. With a conversation, chat, session or continues it is refused.
 
 // What became of a request. A kind that a program does not know is to be passed over.
 typedef int32_t inlay_request_event_kind;
@@ -934,7 +936,8 @@ typedef struct inlay_queue_params {
   uint32_t struct_size;
   // 0. [default 0]
   uint32_t reserved;
-  // Requests that were submitted and whose ends were not polled: one more is QUEUE_FULL. [0 to 1048576, default 1024]
+  // Requests that were submitted and whose ends were not polled, or whose vectors were not taken: one more is
+  // QUEUE_FULL. [0 to 1048576, default 1024]
   int32_t max_requests;
   // A request of which as many tokens wait to be polled rests until some are. It loses nothing, and holds no other up.
   // [tokens, 0 to 1048576, default 256]
@@ -988,6 +991,8 @@ typedef struct inlay_request {
   // submitted. The sequence stays in the session, with drawn tokens, also of a request that is cancelled. [default
   // NULL: a sequence of its own]
   const inlay_session* continues;
+  // EMBED: what the vector is made of, without progress. Of no other kind. [default NULL: all defaults]
+  const inlay_embed_params* embed;
 } inlay_request;
 
 // What became of a request since its last event. Arrays of events come with a stride, sizeof(inlay_request_event) as
@@ -1026,10 +1031,12 @@ typedef struct inlay_request_event {
   int32_t n_top;
   // With END: from its submission until it began. [microseconds]
   uint64_t queued_us;
-  // With END: from there to its first token. [microseconds]
+  // With END: from there to its first token, or to its end if it drew none. [microseconds]
   uint64_t prompt_us;
   // With END: from there to its end. [microseconds]
   uint64_t decode_us;
+  // With END and reason EMBEDDED: of the vector that inlay_request_take_values gives. Else 0. [values]
+  size_t n_values;
 } inlay_request_event;
 
 // How long inlay_run may compute. Zero means default for every field.
@@ -1810,6 +1817,18 @@ inlay_status inlay_submit(const inlay_queue* queue, const inlay_request* request
 // Errors: INVALID_STATE.
 // Since: 1.3.
 inlay_status inlay_request_cancel(const inlay_queue* queue, uint64_t request_id, inlay_error* err);
+
+// Moves the vector of a request of kind EMBED that has ended with EMBEDDED to the caller, once. Until then it stays,
+// and the request counts among the queue's max_requests. A request that ended otherwise has none.
+// Thread: any.
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: The vector stays. BUFFER_TOO_SMALL: `*needed` is set. INVALID_ARGUMENT: the number is unknown, or the
+// vector was taken. INVALID_STATE: the request has not ended, or has no vector.
+// Errors: BUFFER_TOO_SMALL, INVALID_STATE.
+// Since: 1.3.
+inlay_status inlay_request_take_values(const inlay_queue* queue, uint64_t request_id, float* values, size_t cap,
+                                       size_t* needed, inlay_error* err);
 
 // Collects what became of the queue's requests, as far as there is room; what there is no room for stays. A request's
 // events come in order, its END last; nothing is ever lost.

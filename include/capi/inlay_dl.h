@@ -81,6 +81,7 @@
   X(inlay_queue_free) \
   X(inlay_submit) \
   X(inlay_request_cancel) \
+  X(inlay_request_take_values) \
   X(inlay_poll) \
   X(inlay_wait) \
   X(inlay_queue_wake) \
@@ -202,6 +203,8 @@ typedef struct inlay_dl {
   inlay_status (*inlay_submit)(const inlay_queue* queue, const inlay_request* request, uint64_t* request_id,
                                inlay_error* err);
   inlay_status (*inlay_request_cancel)(const inlay_queue* queue, uint64_t request_id, inlay_error* err);
+  inlay_status (*inlay_request_take_values)(const inlay_queue* queue, uint64_t request_id, float* values, size_t cap,
+                                            size_t* needed, inlay_error* err);
   inlay_status (*inlay_poll)(const inlay_queue* queue, inlay_request_event* events, size_t cap_events,
                              size_t event_stride, inlay_token_logprob* tokens, size_t cap_tokens, char* text,
                              size_t cap_text, size_t* n_events, inlay_error* err);

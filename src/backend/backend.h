@@ -86,7 +86,7 @@ struct Inspection {
   int32_t tap_op = -1;  // the only op index that is tapped; -1: all are
   std::function<void(const Tap&)> tap;
   std::function<void(const OpTime&)> time;  // after the last op, once for each that was run, in their order
-  std::function<bool()> is_done;            // a host backend then passes for one that computes by itself, and is done when this says so
+  std::function<bool()> is_done;            // a host backend then passes for a device: it computes by itself, is done when this says so, and keeps single tokens and asked rows apart
 };
 
 class KvMemory;
@@ -155,6 +155,8 @@ class Backend {
   // What it was to compute is not used; waits until the device is done with it.
   virtual Status cancel(Ticket ticket) = 0;
 
+  // Whether single tokens of a step in which rows are asked for keep the bits that they have in others.
+  virtual bool asks_beside_singles() const { return true; }
   // Sequences of a step that has several units, and of one that is begun while another is open.
   virtual int32_t max_sequences_in_units() const { return config().max_sequences; }
   virtual int32_t max_sequences_ahead() const { return config().max_sequences; }

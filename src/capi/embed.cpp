@@ -7,9 +7,8 @@
 #include "src/engine/progress_report.h"
 
 namespace inlay::capi {
-namespace {
 
-Status read_params(const inlay_embed_params* given, EmbedOptions& out) {
+Status read_embed_params(const inlay_embed_params* given, EmbedOptions& out) {
   inlay_embed_params params;
   INLAY_TRY(read_struct(given, "params", params));
   INLAY_TRY(check_range(params.pooling, INLAY_POOLING_DEFAULT, INLAY_POOLING_FIRST, "params.pooling"));
@@ -40,8 +39,10 @@ Status read_params(const inlay_embed_params* given, EmbedOptions& out) {
   return {};
 }
 
+namespace {
+
 // The tokens of one text; `made` holds those that are made of its characters.
-Result<std::span<const int32_t>> read_input(const Engine& engine, const inlay_embed_input& input, size_t i, bool without_prompt,
+Result<std::span<const int32_t>> read_input(const Engine& engine, const inlay_embed_input& input, size_t i, const EmbedOptions& options,
                                             std::vector<int32_t>& made) {
   const bool has_tokens = input.tokens || input.n_tokens != 0, has_text = input.text || input.text_len != 0;
   if (has_tokens == has_text)
@@ -49,8 +50,7 @@ Result<std::span<const int32_t>> read_input(const Engine& engine, const inlay_em
   const std::string name = "inputs[" + std::to_string(i) + (has_text ? "].text" : "].tokens");
   if (has_tokens) return read_tokens(input.tokens, input.n_tokens, name.c_str());
   INLAY_ASSIGN(const std::string_view text, read_text(input.text, input.text_len, name.c_str()));
-  if (!engine.tokenizer()) return error(Code::unsupported, "%s: the model has no tokenizer", name.c_str());
-  if (Status status = engine.embedding_rules().encode(*engine.tokenizer(), text, without_prompt, made); !status.ok()) {
+  if (Status status = encode_for_embedding(engine, text, options, made); !status.ok()) {
     status.message = name + ": " + status.message;
     return status;
   }
@@ -71,7 +71,7 @@ inlay_status inlay_embed(const inlay_engine* engine, const inlay_embed_input* in
     if (n_inputs > INT32_MAX) return error(Code::invalid_argument, "n_inputs is %zu, expected at most %d", n_inputs, INT32_MAX);
     INLAY_TRY(check_stride(input_stride, kFirstSize<inlay_embed_input>, alignof(inlay_embed_input), "input_stride"));
     EmbedOptions options;
-    INLAY_TRY(read_params(params, options));
+    INLAY_TRY(read_embed_params(params, options));
     const size_t n_values = n_inputs * embedding_width(*engine->engine, options);
     if (needed) *needed = n_values;
     if (!out && cap == 0) return {};
@@ -93,7 +93,7 @@ inlay_status inlay_embed(const inlay_engine* engine, const inlay_embed_input* in
     for (size_t i = 0; i < n_inputs; ++i) {
       inlay_embed_input input;
       INLAY_TRY(read_element(inputs, i, input_stride, "an element of inputs", input));
-      INLAY_ASSIGN(const std::span<const int32_t> text, read_input(*engine->engine, input, i, options.without_prompt, made[i]));
+      INLAY_ASSIGN(const std::span<const int32_t> text, read_input(*engine->engine, input, i, options, made[i]));
       texts.push_back(text);
     }
     return embed(*engine->engine, texts, options, {out, n_values});

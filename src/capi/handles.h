@@ -184,6 +184,7 @@ Status read_sampler(const inlay_sampler_params* given, SamplerParams& out);
 Status read_session_params(const inlay_session_params* given, SessionOptions& out);
 Result<std::shared_ptr<const constraint::Constraint>> read_constraint(const inlay_constraint* given, const char* name);
 Status read_chat_params(const inlay_chat_params* given, ChatOptions& out);
+Status read_embed_params(const inlay_embed_params* given, EmbedOptions& out);
 Status read_load_params(const inlay_load_params* given, EngineOptions& out);
 
 }  // namespace inlay::capi

@@ -34,8 +34,9 @@ Status read_us(uint64_t given, const char* name, int64_t& out) {
 
 // What is wrong with a struct of the request, by the name that it has there.
 Status named(Status status, const char* name) {
-  constexpr std::string_view kAlone = "params.";
-  if (status.message.starts_with(kAlone)) status.message = std::string(name) + "." + status.message.substr(kAlone.size());
+  constexpr std::string_view kAlone = "params";
+  const std::string_view rest = status.message.starts_with(kAlone) ? std::string_view(status.message).substr(kAlone.size()) : std::string_view();
+  if (rest.starts_with('.') || rest.starts_with(':')) status.message = name + std::string(rest);
   return status;
 }
 
@@ -45,8 +46,27 @@ Status read_chat(const inlay_chat_params* given, ChatOptions& out) {
   return {};
 }
 
+// What makes no sense with a request of its kind.
+Status check_fields(const inlay_request& request) {
+  if (request.kind != INLAY_REQUEST_EMBED) return request.embed ? error(Code::invalid_argument, "request.embed is set, and request.kind is not EMBED") : Status();
+  const struct {
+    const char* name;
+    bool is_set;
+  } fields[] = {{"conversation", request.conversation || request.conversation_len != 0}, {"chat", request.chat != nullptr}, {"session", request.session != nullptr}, {"continues", request.continues != nullptr}};
+  for (const auto& field : fields) {
+    if (field.is_set) return error(Code::invalid_argument, "request.%s is set, and request.kind is EMBED", field.name);
+  }
+  return {};
+}
+
+Status read_embed(const inlay_embed_params* given, EmbedOptions& out) {
+  INLAY_TRY(named(read_embed_params(given, out), "request.embed"));
+  if (out.progress) return error(Code::invalid_argument, "request.embed.progress is set: requests tell none");
+  return {};
+}
+
 // The prompt's tokens, made on the caller's thread.
-Result<std::vector<int32_t>> read_prompt(const Engine& engine, const inlay_request& request, bool is_fresh) {
+Result<std::vector<int32_t>> read_prompt(const Engine& engine, const inlay_request& request, const RequestOptions& read, bool is_fresh) {
   const bool tokens = request.tokens || request.n_tokens != 0, text = request.text || request.text_len != 0;
   const bool conversation = request.conversation || request.conversation_len != 0;
   if (tokens + text + conversation != 1)
@@ -64,12 +84,20 @@ Result<std::vector<int32_t>> read_prompt(const Engine& engine, const inlay_reque
   if (!engine.tokenizer()) return error(Code::unsupported, "request.text: the model has no tokenizer");
   INLAY_ASSIGN(const std::string_view characters, read_text(request.text, request.text_len, "request.text"));
   std::vector<int32_t> out;
+  if (read.kind == RequestKind::embed) {
+    if (Status status = encode_for_embedding(engine, characters, read.embed, out); !status.ok()) {
+      status.message = "request.text: " + status.message;
+      return status;
+    }
+    return out;
+  }
   INLAY_TRY(engine.tokenizer()->encode(characters, {.add_special = is_fresh}, out));
   return out;
 }
 
 Status read_options(const inlay_request& request, RequestOptions& out) {
-  INLAY_TRY(check_range(request.kind, INLAY_REQUEST_GENERATE, INLAY_REQUEST_PREFILL, "request.kind"));
+  INLAY_TRY(check_range(request.kind, INLAY_REQUEST_GENERATE, INLAY_REQUEST_EMBED, "request.kind"));
+  INLAY_TRY(check_fields(request));
   if (request.reserved != 0) return error(Code::invalid_argument, "request.reserved is not 0");
   INLAY_TRY(check_range(request.priority, 0, kTopLevel, "request.priority"));
   INLAY_TRY(read_us(request.deadline_us, "request.deadline_us", out.deadline_us));
@@ -77,6 +105,7 @@ Status read_options(const inlay_request& request, RequestOptions& out) {
   out.kind = static_cast<RequestKind>(request.kind);
   out.priority = request.priority;
   out.user = request.user;
+  INLAY_TRY(read_embed(request.embed, out.embed));
   return named(read_session_params(request.session, out.session), "request.session");
 }
 
@@ -100,6 +129,7 @@ inlay_request_event event_of(const RequestEvent& event) {
   out.queued_us = static_cast<uint64_t>(event.end.queued_us);
   out.prompt_us = static_cast<uint64_t>(event.end.prompt_us);
   out.decode_us = static_cast<uint64_t>(event.end.decode_us);
+  out.n_values = event.end.n_values;
   return out;
 }
 
@@ -183,7 +213,7 @@ inlay_status inlay_submit(const inlay_queue* queue, const inlay_request* request
     const Pulse pulse([queue](uint64_t) {
       return queue->users.is_freed() ? error(Code::cancelled, "the queue was freed while text became tokens") : Status{};
     });
-    INLAY_ASSIGN(std::vector<int32_t> prompt, read_prompt(*engine, given, !options.continues || engine->requests().is_fresh(*options.continues)));
+    INLAY_ASSIGN(std::vector<int32_t> prompt, read_prompt(*engine, given, options, !options.continues || engine->requests().is_fresh(*options.continues)));
     return engine->requests().submit(queue->queue, std::move(prompt), std::move(options), *request_id);
   });
 }
@@ -195,6 +225,18 @@ inlay_status inlay_request_cancel(const inlay_queue* queue, uint64_t request_id,
     const std::shared_ptr<Engine> engine = queue->queue->engine();
     if (request && engine) engine->requests().cancel(*request);
     return {};
+  });
+}
+
+inlay_status inlay_request_take_values(const inlay_queue* queue, uint64_t request_id, float* values, size_t cap, size_t* needed, inlay_error* err) {
+  clear(needed);
+  return guarded<inlay_queue>(err, [&](auto& use) -> Status {
+    INLAY_TRY(use.begin(queue, "queue"));
+    if (cap != 0) INLAY_TRY(check_not_null(values, "values"));
+    size_t n = 0;
+    const Status status = queue->queue->take_values(request_id, {values, cap}, !values, n);
+    if (needed) *needed = n;
+    return status;
   });
 }
 

@@ -52,9 +52,9 @@ inline constexpr size_t kFirstSize<inlay_logits> = 24;
 template <>
 inline constexpr size_t kFirstSize<inlay_queue_params> = 32;
 template <>
-inline constexpr size_t kFirstSize<inlay_request> = 112;
+inline constexpr size_t kFirstSize<inlay_request> = 120;
 template <>
-inline constexpr size_t kFirstSize<inlay_request_event> = 104;
+inline constexpr size_t kFirstSize<inlay_request_event> = 112;
 template <>
 inline constexpr size_t kFirstSize<inlay_run_params> = 24;
 template <>

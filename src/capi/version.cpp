@@ -31,7 +31,8 @@ static_assert(same(FinishReason::none, INLAY_FINISH_NONE) &&
               same(FinishReason::stop_token, INLAY_FINISH_STOP_TOKEN) &&
               same(FinishReason::context_full, INLAY_FINISH_CONTEXT_FULL) && same(FinishReason::timeout, INLAY_FINISH_TIMEOUT) &&
               same(FinishReason::error, INLAY_FINISH_ERROR) && same(FinishReason::constraint_end, INLAY_FINISH_CONSTRAINT_END) &&
-              same(FinishReason::dead_end, INLAY_FINISH_DEAD_END) && same(FinishReason::prefilled, INLAY_FINISH_PREFILLED));
+              same(FinishReason::dead_end, INLAY_FINISH_DEAD_END) && same(FinishReason::prefilled, INLAY_FINISH_PREFILLED) &&
+              same(FinishReason::embedded, INLAY_FINISH_EMBEDDED));
 static_assert(same(ConstraintStand::none, INLAY_CONSTRAINT_STATE_NONE) && same(ConstraintStand::incomplete, INLAY_CONSTRAINT_STATE_INCOMPLETE) &&
               same(ConstraintStand::complete, INLAY_CONSTRAINT_STATE_COMPLETE) && same(ConstraintStand::dead, INLAY_CONSTRAINT_STATE_DEAD));
 static_assert(same(ConstraintSource::Kind::json_schema, INLAY_CONSTRAINT_JSON_SCHEMA) && same(ConstraintSource::Kind::any_json, INLAY_CONSTRAINT_ANY_JSON) &&

@@ -50,7 +50,8 @@ enum class FinishReason : int32_t {
   error = 8,
   constraint_end = 9,
   dead_end = 10,
-  prefilled = 11
+  prefilled = 11,
+  embedded = 12
 };
 
 // Of a session's text under its constraint. dead: nothing that it allows could follow.

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "src/engine/embed.h"
 #include "src/engine/engine.h"
 #include "src/engine/round.h"
 
@@ -13,11 +15,12 @@ namespace inlay {
 
 class RequestQueue;
 
-enum class RequestKind : uint8_t { generate, prefill };
+enum class RequestKind : uint8_t { generate, prefill, embed };
 
 struct RequestOptions {
   RequestKind kind = RequestKind::generate;
   SessionOptions session;
+  EmbedOptions embed;  // of kind embed, without progress
   // A session for requests, which it continues; with `replaces` its tokens become the prompt, and what both begin with stays computed. Without
   // has_options the session's own sampler, limits and stops hold, else these from now on.
   std::shared_ptr<Session> continues;
@@ -33,7 +36,18 @@ struct RequestEnd {
   Status status;  // with FinishReason::error
   FinishReason reason = FinishReason::none;
   int32_t n_prompt = 0, n_cached = 0, n_drawn = 0;        // tokens; cached: of the prompt, that were not computed for it
+  size_t n_values = 0;                                    // of its vector
   int64_t queued_us = 0, prompt_us = 0, decode_us = 0;  // until it began, from there to the first token, from there to the end
+};
+
+// Of kind embed.
+struct RequestVector {
+  EmbedOptions options;
+  std::vector<Pooling> poolings;
+  std::vector<float> values;         // room from the beginning; with FinishReason::embedded they go to the news
+  std::optional<TextVector> made;    // of the tokens that are computed, while it runs or is put out
+  AskedRows asked;                   // of its part in the step at hand
+  Status status;                     // of the vector, once all are
 };
 
 struct Request {
@@ -57,6 +71,7 @@ struct Request {
     int32_t n_prompt = 0, n_cached = 0, n_drawn = 0;  // cached: of the prompt, when it began
     int32_t n_lost = 0;                   // tokens that had been computed when it was put out, and are not stored
     StoredSequence stored;                // while it is put out, where it will not be computed again
+    std::unique_ptr<RequestVector> vector;  // of kind embed
     int32_t n_drawn_since = 0;            // since it began or came back
     bool in_step = false;                 // has a part in the step at hand
     bool has_ended = false;
@@ -71,7 +86,8 @@ struct Request {
     int32_t n_top = 0;
     std::string text;             // likewise; whole characters
     RequestEnd end;
-    bool has_ended = false, is_cancelled = false, is_listed = false;
+    std::vector<float> values;    // of the vector, from its end until somebody takes them
+    bool has_ended = false, is_cancelled = false, is_listed = false, is_end_polled = false;
     Request* next = nullptr;  // of those that are listed
   } news;
   std::atomic<int32_t> n_unread{0};  // of news.tokens

@@ -15,12 +15,12 @@ Status RequestQueue::add(const std::shared_ptr<Request>& request) {
   const Lock lock(mutex_);
   if (is_closed_) return error(Code::invalid_state, "the queue's engine was freed");
   if (requests_.size() >= static_cast<size_t>(limits_.max_requests)) {
-    Status full = error(Code::queue_full, "the queue has %d requests whose ends were not polled, and room for no more", limits_.max_requests);
+    Status full = error(Code::queue_full, "the queue has %d requests whose ends were not polled or whose vectors were not taken, and room for no more", limits_.max_requests);
     full.required = static_cast<uint64_t>(limits_.max_requests) + 1;
     full.available = static_cast<uint64_t>(limits_.max_requests);
     return full;
   }
-  const auto n = static_cast<size_t>(limits_.unread_tokens);
+  const size_t n = request->run.kind == RequestKind::generate ? static_cast<size_t>(limits_.unread_tokens) : 0;
   request->news.n_top = std::clamp(request->run.options.sampler.n_logprobs, 0, kMaxLogprobs);
   request->news.tokens.reserve(n);
   request->news.top.reserve(n * static_cast<size_t>(request->news.n_top));
@@ -74,13 +74,15 @@ bool RequestQueue::add_token(Request& request, const SampleResult& drawn, TextSt
   return list(request);
 }
 
-bool RequestQueue::add_end(Request& request, RequestEnd end, TextStream* text) {
+bool RequestQueue::add_end(Request& request, RequestEnd end, TextStream* text, std::vector<float> values) {
   const Lock lock(mutex_);
   Request::News& news = request.news;
   if (news.has_ended) return false;
   if (text != nullptr && !news.is_cancelled) take_text(*text, news.text);
   news.has_ended = true;
   news.end = std::move(end);
+  news.values = std::move(values);
+  news.end.n_values = news.values.size();
   if (forgets_) {
     requests_.erase(request.id);
     return false;
@@ -163,13 +165,38 @@ Result<size_t> RequestQueue::poll(const EventRoom& room, WriteEvent write, void*
     RequestEvent event;
     if (!take_news(request, room, n_tokens, n_text, event)) break;
     write(to, n_events++, event);
-    const Request::News& news = request.news;
+    Request::News& news = request.news;
     if (!event.is_end && (!news.tokens.empty() || !news.text.empty() || news.has_ended)) continue;
     unlist_first();
-    if (event.is_end) requests_.erase(request.id);
+    news.is_end_polled = event.is_end;
+    if (event.is_end && news.values.empty()) requests_.erase(request.id);
   }
   if (n_events == 0) return no_room();
   return n_events;
+}
+
+Status RequestQueue::take_values(uint64_t id, std::span<float> out, bool only_asks, size_t& n) {
+  n = 0;
+  const Lock lock(mutex_);
+  const auto number = static_cast<unsigned long long>(id);
+  const auto found = requests_.find(id);
+  if (found == requests_.end()) return error(Code::invalid_argument, "the queue has no request %llu any more, or never had it: a vector can be taken once", number);
+  Request::News& news = found->second->news;
+  if (!news.has_ended) return error(Code::invalid_state, "request %llu has not ended", number);
+  if (news.values.empty())
+    return error(Code::invalid_state, "request %llu has no vector: %s", number, news.end.n_values > 0 ? "it was taken" : "it is of another kind than EMBED, or did not end with EMBEDDED");
+  n = news.values.size();
+  if (only_asks) return {};
+  if (out.size() < n) {
+    Status small = error(Code::buffer_too_small, "the vector has %zu values, the buffer has room for %zu", n, out.size());
+    small.required = n;
+    small.available = out.size();
+    return small;
+  }
+  std::ranges::copy(news.values, out.begin());
+  news.values = {};
+  if (news.is_end_polled) requests_.erase(found);
+  return {};
 }
 
 Result<RequestQueue::Waited> RequestQueue::wait(std::optional<int64_t> timeout_us) {

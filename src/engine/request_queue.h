@@ -14,7 +14,7 @@
 namespace inlay {
 
 struct QueueLimits {
-  int32_t max_requests = 1024;  // that were submitted and whose ends nobody has polled
+  int32_t max_requests = 1024;  // that were submitted and whose ends nobody has polled, or whose vectors nobody has taken
   int32_t unread_tokens = 256;  // a request with as many that nobody has polled draws no more
 };
 
@@ -51,7 +51,8 @@ class RequestQueue {
 
   // True: the queue had nothing to tell before; wake() is to be called.
   [[nodiscard]] bool add_token(Request& request, const SampleResult& drawn, TextStream& text);
-  [[nodiscard]] bool add_end(Request& request, RequestEnd end, TextStream* text);  // text: what is left of it, or null
+  // text: what is left of it, or null. values: its vector, or nothing.
+  [[nodiscard]] bool add_end(Request& request, RequestEnd end, TextStream* text, std::vector<float> values);
   void wake();
 
   // Events in the order in which requests came to have something to tell; how many. BUFFER_TOO_SMALL where there is no room for the first one.
@@ -60,6 +61,8 @@ class RequestQueue {
   Result<size_t> poll(const EventRoom& room, Write write) {
     return poll(room, [](void* to, size_t i, const RequestEvent& event) { (*static_cast<Write*>(to))(i, event); }, &write);
   }
+  // Moves the vector of a request that has ended with one to `out`; n: its values. With `only_asks` it stays. BUFFER_TOO_SMALL where it has no room.
+  Status take_values(uint64_t id, std::span<float> out, bool only_asks, size_t& n);
   // Whether a request that had too many unread tokens has fewer since the last call.
   bool takes_up_again() { return lets_go_on_.exchange(false, std::memory_order_relaxed); }
   enum class Waited : uint8_t { ready, time_over, woken };
@@ -90,7 +93,7 @@ class RequestQueue {
   const QueueLimits limits_;
   mutable Mutex mutex_;
   Condition changed_;
-  std::unordered_map<uint64_t, std::shared_ptr<Request>> requests_ INLAY_GUARDED_BY(mutex_);  // whose ends nobody has polled
+  std::unordered_map<uint64_t, std::shared_ptr<Request>> requests_ INLAY_GUARDED_BY(mutex_);  // whose ends nobody has polled, or whose vectors nobody has taken
   Request *first_listed_ INLAY_GUARDED_BY(mutex_) = nullptr, *last_listed_ INLAY_GUARDED_BY(mutex_) = nullptr;  // that have something to tell
   uint64_t n_events_ INLAY_GUARDED_BY(mutex_) = 0;
   std::atomic<bool> lets_go_on_{false};

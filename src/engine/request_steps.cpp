@@ -1,7 +1,9 @@
 // Steps of requests: planned as a round, run whole or in units, and what they drew told to the queues.
 #include <algorithm>
+#include <array>
 #include <new>
 
+#include "src/engine/computing.h"
 #include "src/engine/request_queue.h"
 #include "src/engine/requests.h"
 #include "src/engine/turn.h"
@@ -62,11 +64,12 @@ bool Requests::step(const Compute& asked, bool& ran, bool& has_work) {
 Status Requests::run_units(size_t n) {
   const size_t first = open_.n_done;
   const int64_t began = now_us();
-  const std::span<Draw> draws = std::span(draws_).first(drawing_.size());
-  INLAY_TRY(engine_.queue_.run(open_, n, {.draws = draws}, [this]() INLAY_NEEDS(engine_turn) { make_masks(); }));
+  INLAY_TRY(engine_.queue_.run(open_, n, results_of_step(), [this]() INLAY_NEEDS(engine_turn) { make_masks(); }));
   if (n == 1 && open_.n_units > 1) times_.note(first, n_rows_, static_cast<double>(now_us() - began));
   return {};
 }
+
+StepResults Requests::results_of_step() { return {.draws = std::span(draws_).first(drawing_.size()), .rows = rows_}; }
 
 void Requests::make_masks() {
   for (const Request* request : drawing_) request->run.session->make_mask();
@@ -92,7 +95,7 @@ bool Requests::queue_step(const Compute& asked) {
 Status Requests::collect(double seconds) {
   const size_t first = open_.n_done, end = open_.n_queued;
   const double before = open_.seconds;
-  INLAY_TRY(engine_.queue_.run(open_, 0, {.draws = std::span(draws_).first(drawing_.size())}));
+  INLAY_TRY(engine_.queue_.run(open_, 0, results_of_step()));
   open_.seconds = before;  // poll() has added the device's time; collecting it is none
   if (open_.n_units == 1 || seconds == 0) return {};
   double expected = 0;
@@ -153,6 +156,7 @@ PlannedRequest Requests::view_of(const Request& request) const {
                      .n_tokens = run.n_prompt,
                      .n_most = draws(request) ? n_most(run.n_prompt, options_of(request)) : run.n_prompt,
                      .n_drawn = run.n_drawn_since,
+                     .is_whole = embeds(request) && !engine_.spec().causal,
                      .is_unread = is_unread(request)};
   if (run.has_session && !run.session) out.n_cached = std::min({run.continues->seq_.n_computed, run.n_kept, run.n_prompt - 1});
   if (!run.session) return out;
@@ -237,10 +241,39 @@ bool Requests::leave_out_those_that_wait() {
   return false;
 }
 
-// In units a step has single tokens or prompts, in turns: some backends cannot cut one that has both.
+// Some backends cannot cut a step that has both single tokens and prompts, and some let single tokens keep their bits only where no rows are asked
+// for: then a step has one class of parts, and the next step the next one.
+Requests::PartKind Requests::kind_of(const Round::Part& part) const {
+  const int32_t n_rows = n_rows_of(part);
+  if (n_rows == 0) return PartKind::none;  // a draw alone goes with any
+  if (n_rows > 1) return PartKind::prompts;
+  return embeds(*viewed_[part.request]) ? PartKind::asked_singles : PartKind::singles;
+}
+
+// The one that comes into the step; none: all do.
+Requests::PartKind Requests::choose_kind(bool in_units) {
+  std::array<bool, kPartKinds> is_there{};
+  bool asks = false;
+  for (const Round::Part& part : round_.parts) {
+    is_there[static_cast<size_t>(kind_of(part))] = true;
+    asks = asks || embeds(*viewed_[part.request]);
+  }
+  is_there[static_cast<size_t>(PartKind::none)] = false;
+  const bool are_apart = in_units || (asks && !engine_.backend_->asks_beside_singles());
+  if (!are_apart || std::ranges::count(is_there, true) < 2) {
+    last_kind_ = PartKind::singles;
+    return PartKind::none;
+  }
+  size_t next = static_cast<size_t>(last_kind_);
+  do next = (next + 1) % kPartKinds;
+  while (!is_there[next]);
+  return last_kind_ = static_cast<PartKind>(next);
+}
+
 void Requests::apply_round(bool in_units) {
   open_.clear();
   stepping_.clear();
+  working_.clear();
   drawing_.clear();
   n_rows_ = n_prompt_rows_ = 0;
   for (const size_t i : round_.put_out) put_out(*viewed_[i]);
@@ -251,22 +284,24 @@ void Requests::apply_round(bool in_units) {
   }
   std::erase_if(round_.parts, [this](const Round::Part& part) INLAY_NEEDS(engine_turn) { return viewed_[part.request]->run.has_ended; });
   for (Round::Part& part : round_.parts) part.draws = part.draws && draws(*viewed_[part.request]);
-  const auto is_single = [this](const Round::Part& part) INLAY_NEEDS(engine_turn) { return n_rows_of(part) == 1; };
-  const auto is_prompt = [this](const Round::Part& part) INLAY_NEEDS(engine_turn) { return n_rows_of(part) > 1; };
-  const bool in_turns = in_units && std::ranges::any_of(round_.parts, is_single) && std::ranges::any_of(round_.parts, is_prompt);
-  ran_prompts_ = in_turns && !ran_prompts_;
+  const PartKind chosen = choose_kind(in_units);
   for (const Round::Part& part : round_.parts) {
-    if (in_turns && (ran_prompts_ ? is_single(part) : is_prompt(part))) continue;
+    const PartKind of_part = kind_of(part);
+    if (chosen != PartKind::none && of_part != PartKind::none && of_part != chosen) continue;
     Request& request = *viewed_[part.request];
     if (request.run.state == State::running) add_work(request, part);
   }
+  size_t n_asked = 0;
+  for (const Work& work : open_.works) n_asked += inlay::n_rows_of(work.asked);
+  rows_.resize(n_asked * engine_.output_norm_.size());
 }
 
 // Where the tokens end that the part computes. Who may not draw keeps the last token for later.
 int32_t Requests::end_of(const Round::Part& part) const {
   const Sequence& seq = viewed_[part.request]->run.session->seq_;
   const int32_t end = std::min(seq.n_tokens(), seq.n_computed + part.n_tokens);
-  return end == seq.n_tokens() && !part.draws && !seq.has_logits ? end - 1 : end;
+  const bool keeps_last = !part.draws && !seq.has_logits && !embeds(*viewed_[part.request]);
+  return keeps_last && end == seq.n_tokens() ? end - 1 : end;
 }
 
 // That the part has in the step: what was found when the request began is none, and a request that has logits has only its draw.
@@ -303,6 +338,7 @@ bool Requests::begin(Request& request) {
   if (is_first) session.begin_request(std::move(run.options), run.has_options);
   if (is_first) run.session = run.continues;
   engine_.sequences_.hold(seq);
+  if (run.vector && seq.n_computed == 0) run.vector->made.emplace(engine_, run.vector->options, run.vector->poolings);
   run.state = State::running;
   run.n_drawn_since = 0;
   if (run.began == 0) run.began = now_us();
@@ -321,7 +357,7 @@ bool Requests::come_back(Request& request, int32_t n_there) {
 
 void Requests::find_computed(Request& request, Sequence& seq) {
   Request::Run& run = request.run;
-  const int32_t n = seq.n_computed == 0 && keeps_ ? engine_.sequences_.find_computed(seq) : seq.n_computed;
+  const int32_t n = seq.n_computed == 0 && keeps(request) ? engine_.sequences_.find_computed(seq) : seq.n_computed;
   if (run.began == 0) run.n_cached = n;
   counts_.n_computed_again += static_cast<uint64_t>(std::max(0, run.n_lost - n));
   run.n_lost = 0;
@@ -329,12 +365,12 @@ void Requests::find_computed(Request& request, Sequence& seq) {
 
 // Whether one that runs is about to compute more of the same prompt than is found now.
 bool Requests::waits_for_prefix(const Request& request) const {
-  if (!keeps_ || !request.run.stored.is_empty()) return false;
+  if (!keeps(request) || !request.run.stored.is_empty()) return false;
   const std::vector<int32_t>& tokens = request.run.session ? request.run.session->seq_.tokens : request.run.prompt;
   const std::span<const int32_t> wanted(tokens.data(), tokens.size() - 1);
   const int32_t n_found = engine_.sequences_.pools().find(wanted);
   return std::ranges::any_of(live_, [&](const auto& other) {
-    if (other->run.state != State::running || other->run.has_ended || is_unread(*other)) return false;
+    if (other->run.state != State::running || other->run.has_ended || is_unread(*other) || !keeps(*other)) return false;
     const Sequence& seq = other->run.session->seq_;
     const auto differs = std::ranges::mismatch(wanted, std::span(seq.tokens)).in1;
     const auto n_common = static_cast<int32_t>(differs - wanted.begin()) / kKvBlockTokens * kKvBlockTokens;
@@ -351,7 +387,12 @@ void Requests::add_work(Request& request, const Round::Part& part) {
   if (!reserve(seq, end).ok()) return;
   if (!seq.has_logits) {
     open_.works.push_back(work_of(seq, seq.n_computed, end));
+    working_.push_back(&request);
     if (draws) open_.works.back().slot = seq.slot;
+    if (RequestVector* vector = request.run.vector.get()) {
+      vector->asked = TextVector::rows_of(vector->poolings, seq.n_computed, end - seq.n_computed, end == seq.n_tokens());
+      if (vector->asked.n_rows > 0) open_.works.back().asked = {&vector->asked, 1};
+    }
     const int32_t n_rows = open_.works.back().n_rows();
     n_rows_ += n_rows;
     if (n_rows > 1 || end <= request.run.n_prompt) n_prompt_rows_ += n_rows;
@@ -390,17 +431,41 @@ void Requests::fail_step(const Status& status) {
     end(*request, FinishReason::error, status);
   }
   stepping_.clear();
+  working_.clear();
   drawing_.clear();
   if (status.code == Code::device_lost) end_all(FinishReason::error, status);
   sweep();
 }
 
+// The engine's mutex is free meanwhile, as while the device computes: nobody else touches requests that have a part in the step.
+void Requests::pool_rows() {
+  if (std::ranges::none_of(working_, [](const Request* request) { return embeds(*request); })) return;
+  const Computing computing(engine_.mutex_);
+  const float* next = rows_.data();
+  for (size_t i = 0; i < working_.size(); ++i) {
+    RequestVector* vector = working_[i]->run.vector.get();
+    if (vector == nullptr) continue;
+    vector->made->add(next, vector->asked.n_rows);
+    next += static_cast<size_t>(vector->asked.n_rows) * engine_.output_norm_.size();
+    const Work& work = open_.works[i];
+    if (work.end == work.sequence->n_tokens()) vector->status = vector->made->finish(vector->values);
+  }
+}
+
+void Requests::end_embedded(Request& request) {
+  Status status = std::move(request.run.vector->status);
+  const FinishReason reason = status.ok() ? FinishReason::embedded : FinishReason::error;
+  end(request, reason, std::move(status));
+}
+
 void Requests::finish_step() {
+  pool_rows();
   engine_.queue_.commit(open_);
   EngineStats& stats = engine_.stats_;
-  for (const Work& work : open_.works) {
+  for (size_t i = 0; i < open_.works.size(); ++i) {
+    const Work& work = open_.works[i];
     engine_.sequences_.settle(*work.sequence);
-    if (keeps_ && (work.n_rows() > 1 || work.end % kKvBlockTokens == 0)) engine_.sequences_.keep_computed(*work.sequence);
+    if (keeps(*working_[i]) && (work.n_rows() > 1 || work.end % kKvBlockTokens == 0)) engine_.sequences_.keep_computed(*work.sequence);
   }
   stats.n_prefill_tokens += static_cast<uint64_t>(n_prompt_rows_);
   times_.note_step(n_rows_, open_.seconds * 1e6);
@@ -414,9 +479,12 @@ void Requests::finish_step() {
       end(*request, run.ends_after);
     } else if (!run.has_ended && is_prefilled(*request)) {
       end(*request, FinishReason::prefilled);
+    } else if (!run.has_ended && embeds(*request) && run.session->seq_.n_computed == run.session->seq_.n_tokens()) {
+      end_embedded(*request);
     }
   }
   stepping_.clear();
+  working_.clear();
   drawing_.clear();
   open_.clear();
   sweep();

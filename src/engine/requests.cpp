@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "src/engine/request_queue.h"
+#include "src/engine/text_group.h"
 #include "src/engine/turn.h"
 
 namespace inlay {
@@ -24,6 +25,7 @@ Requests::Requests(Engine& engine, bool keeps)
   open_.works.reserve(most);
   open_.samples.reserve(most);
   stepping_.reserve(most);
+  working_.reserve(most);
   drawing_.reserve(most);
   draws_.resize(most);
 }
@@ -38,8 +40,24 @@ std::shared_ptr<RequestQueue> Requests::add_queue(const std::shared_ptr<Engine>&
   return queue;
 }
 
+Status Requests::check_times(const RequestOptions& options) const {
+  if (options.priority < 0 || options.priority > kTopLevel)
+    return error(Code::invalid_argument, "the priority is %d, expected 0 to %d", options.priority, kTopLevel);
+  if (options.deadline_us < 0 || options.timeout_us < 0) return error(Code::invalid_argument, "a time is negative");
+  return {};
+}
+
+Status Requests::check_text_of(std::span<const int32_t> text, const RequestOptions& options) const {
+  if (options.continues) return error(Code::invalid_argument, "a request of kind EMBED continues no session");
+  if (options.embed.progress) return error(Code::invalid_argument, "a request of kind EMBED tells no progress");
+  INLAY_TRY(check_times(options));
+  INLAY_TRY(check_text(engine_, text));
+  return check_pool("the text needs", static_cast<int32_t>(text.size()));
+}
+
 // What would be found out later otherwise.
 Status Requests::check(std::span<const int32_t> prompt, const RequestOptions& options) const {
+  if (options.kind == RequestKind::embed) return check_text_of(prompt, options);
   const SessionOptions& session = options.session;
   INLAY_TRY(engine_.check_writes());
   INLAY_TRY(validate(session.sampler, engine_.spec().n_vocab));
@@ -52,9 +70,7 @@ Status Requests::check(std::span<const int32_t> prompt, const RequestOptions& op
     if (!continued->is_for_requests()) return error(Code::invalid_argument, "the session was not made for requests (INLAY_SESSION_FOR_REQUESTS)");
   }
   if (session.max_tokens < 0) return error(Code::invalid_argument, "max_tokens is %d, expected 0 or more", session.max_tokens);
-  if (options.priority < 0 || options.priority > kTopLevel)
-    return error(Code::invalid_argument, "the priority is %d, expected 0 to %d", options.priority, kTopLevel);
-  if (options.deadline_us < 0 || options.timeout_us < 0) return error(Code::invalid_argument, "a time is negative");
+  INLAY_TRY(check_times(options));
   if (prompt.empty()) return error(Code::invalid_argument, "the prompt has no tokens");
   INLAY_TRY(engine_.check_tokens(prompt));
   const auto n_context = static_cast<size_t>(engine_.info_.n_context);
@@ -64,7 +80,7 @@ Status Requests::check(std::span<const int32_t> prompt, const RequestOptions& op
     full.available = n_context;
     return full;
   }
-  return check_pool(n_first_positions(static_cast<int32_t>(prompt.size()), session));
+  return check_pool("the prompt and its first tokens need", n_first_positions(static_cast<int32_t>(prompt.size()), session));
 }
 
 // The session's options are its own, once it has taken them.
@@ -75,7 +91,7 @@ const SessionOptions& Requests::options_of(const Request& request) const {
 // What is left of a prompt from which nothing is drawn: its last token is run by who draws behind it.
 bool Requests::is_prefilled(const Request& request) {
   const Sequence& seq = request.run.session->seq_;
-  return !draws(request) && seq.n_computed + 1 >= seq.n_tokens();
+  return request.run.kind == RequestKind::prefill && seq.n_computed + 1 >= seq.n_tokens();
 }
 
 // Positions that a request has blocks for when it begins.
@@ -90,14 +106,14 @@ int32_t Requests::n_most(int32_t n_tokens, const SessionOptions& options) const 
   return options.max_tokens > 0 && options.max_tokens < n_context - n_tokens ? n_tokens + options.max_tokens : n_context;
 }
 
-Status Requests::check_pool(int32_t n_positions) const {
+Status Requests::check_pool(const char* what, int32_t n_positions) const {
   const KvPools& pools = engine_.sequences_.pools();
   for (size_t g = 0; g < pools.groups().size(); ++g) {
     const int32_t window = pools.groups()[g].window, n_blocks = pools.pool(g).n_blocks();
     const int32_t n_all = kv_blocks_for(n_positions);
     const int32_t n = window > 0 ? std::min(n_all, kv_blocks_of_window(window, engine_.prefill_chunk_)) : n_all;
     if (n <= n_blocks) continue;
-    Status full = error(Code::kv_full, "the prompt and its first tokens need %d blocks of %d tokens, the whole KV pool has %d", n, kKvBlockTokens, n_blocks);
+    Status full = error(Code::kv_full, "%s %d blocks of %d tokens, the whole KV pool has %d", what, n, kKvBlockTokens, n_blocks);
     full.required = static_cast<uint64_t>(n);
     full.available = static_cast<uint64_t>(n_blocks);
     return full;
@@ -116,6 +132,12 @@ Status Requests::submit(const std::shared_ptr<RequestQueue>& queue, std::vector<
   run.prompt = std::move(prompt);
   run.queue = queue;
   run.kind = options.kind;
+  if (embeds(*request)) {
+    run.vector = std::make_unique<RequestVector>();
+    INLAY_ASSIGN(run.vector->poolings, poolings_of(engine_, options.embed));
+    run.vector->values.resize(embedding_width(engine_, options.embed));
+    run.vector->options = std::move(options.embed);
+  }
   run.options = std::move(options.session);
   run.continues = std::move(options.continues);
   run.replaces = options.replaces;
@@ -188,7 +210,7 @@ void Requests::expire(int64_t now) {
 
 void Requests::release(Request& request) {
   Sequence& seq = request.run.session->seq_;
-  if (keeps_) engine_.sequences_.keep_computed(seq);
+  if (keeps(request)) engine_.sequences_.keep_computed(seq);
   engine_.sequences_.release(seq);
   seq.n_computed = 0;
   seq.has_logits = seq.logits_readable = false;
@@ -197,7 +219,7 @@ void Requests::release(Request& request) {
 void Requests::put_out(Request& request) {
   ++counts_.n_put_out;
   const Sequence& seq = request.run.session->seq_;
-  if (keeps_) engine_.sequences_.keep_computed(seq);  // so that blocks are known by their numbers
+  if (keeps(request)) engine_.sequences_.keep_computed(seq);  // so that blocks are known by their numbers
   const bool is_stored = engine_.sequences_.store(seq, n_store_chunks_, request.run.stored);
   if (is_stored) ++counts_.n_stored;
   request.run.n_lost = is_stored ? 0 : seq.n_computed;
@@ -223,7 +245,10 @@ void Requests::end(Request& request, FinishReason reason, Status status) {
     text = &run.session->text_;
   }
   const std::shared_ptr<RequestQueue> queue = std::move(run.queue);
-  tell(queue, queue->add_end(request, std::move(out), text));
+  std::vector<float> values;
+  if (reason == FinishReason::embedded) values = std::move(run.vector->values);
+  tell(queue, queue->add_end(request, std::move(out), text, std::move(values)));
+  run.vector.reset();
   if (run.session) {
     engine_.sequences_.drop(run.stored);
     if (run.continues) {
@@ -306,6 +331,7 @@ void Requests::close() {
     open_.clear();
     for (Request* request : stepping_) request->run.in_step = false;
     stepping_.clear();
+    working_.clear();
     drawing_.clear();
     end_all(FinishReason::cancelled, {});
     for (const auto& weak : queues_) {

@@ -91,12 +91,17 @@ class Requests {
 
   static int64_t now_us();
   Status check(std::span<const int32_t> prompt, const RequestOptions& options) const;
-  Status check_pool(int32_t n_positions) const INLAY_UNCHECKED;  // of sizes that never change
+  Status check_text_of(std::span<const int32_t> text, const RequestOptions& options) const;  // of kind embed
+  Status check_times(const RequestOptions& options) const;
+  Status check_pool(const char* what, int32_t n_positions) const INLAY_UNCHECKED;  // of sizes that never change
   int32_t n_first_positions(int32_t n_tokens, const SessionOptions& options) const;
   int32_t n_most(int32_t n_tokens, const SessionOptions& options) const;
   size_t counted_group() const INLAY_NEEDS(engine_mutex);
   bool is_unread(const Request& request) const;
   static bool draws(const Request& request) { return request.run.kind == RequestKind::generate; }
+  static bool embeds(const Request& request) { return request.run.kind == RequestKind::embed; }
+  // Whether it begins with what others have computed, and leaves what it computes. A vector needs the rows of all its tokens.
+  bool keeps(const Request& request) const { return keeps_ && !embeds(request); }
   static bool is_prefilled(const Request& request);
   const SessionOptions& options_of(const Request& request) const;
   PlannedRequest view_of(const Request& request) const INLAY_NEEDS(engine_mutex);
@@ -129,6 +134,14 @@ class Requests {
   bool waits_for_prefix(const Request& request) const INLAY_NEEDS(engine_turn, engine_mutex);
   int32_t end_of(const Round::Part& part) const INLAY_NEEDS(engine_turn);
   int32_t n_rows_of(const Round::Part& part) const INLAY_NEEDS(engine_turn);
+  // A step has one of these alone where they cannot share one.
+  enum class PartKind : uint8_t { none, singles, prompts, asked_singles };
+  static constexpr size_t kPartKinds = 4;
+  PartKind kind_of(const Round::Part& part) const INLAY_NEEDS(engine_turn);
+  PartKind choose_kind(bool in_units) INLAY_NEEDS(engine_turn);
+  StepResults results_of_step() INLAY_NEEDS(engine_turn);
+  void pool_rows() INLAY_NEEDS(engine_turn, engine_mutex);
+  void end_embedded(Request& request) INLAY_NEEDS(engine_mutex);
   void add_work(Request& request, const Round::Part& part) INLAY_NEEDS(engine_turn, engine_mutex);
   Status run_units(size_t n) INLAY_NEEDS(engine_turn, engine_mutex);
   void finish_step() INLAY_NEEDS(engine_turn, engine_mutex);
@@ -173,9 +186,11 @@ class Requests {
   int32_t n_rows_ = 0;              // of the step at hand
   int32_t n_prompt_rows_ = 0;       // of these, those that are no drawn tokens of before
   std::vector<Request*> stepping_ INLAY_GUARDED_BY(engine_turn);  // that have a part in it
+  std::vector<Request*> working_ INLAY_GUARDED_BY(engine_turn);   // of the works
+  std::vector<float> rows_ INLAY_GUARDED_BY(engine_turn);         // that the step is asked for
   std::vector<Request*> drawing_ INLAY_GUARDED_BY(engine_turn);   // of the samples
   std::vector<Draw> draws_ INLAY_GUARDED_BY(engine_turn);
-  bool ran_prompts_ = false;        // the last step in units that had the choice
+  PartKind last_kind_ = PartKind::singles;  // of the last step that had the choice
   UnitTimes times_;
   int32_t n_drawn_ = 0;             // by the step that has ended
   RequestCounts counts_ INLAY_GUARDED_BY(engine_mutex);

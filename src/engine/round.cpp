@@ -124,13 +124,22 @@ bool RoundPlanner::make_place(size_t i, Round& out) {
   return true;
 }
 
+// Of what is left. One that cannot be cut waits until it fits; the first in the order has all the room that a step has.
+int32_t RoundPlanner::chunk_of(size_t i, int32_t n_left, bool is_first) const {
+  const int32_t n = at(i).n_tokens - at(i).n_cached;
+  if (!at(i).is_whole || n <= n_left) return std::min(n, n_left);
+  return is_first && n <= limits_.max_step_tokens - n_tokens_ ? n : 0;
+}
+
 void RoundPlanner::give_chunks(Round& out) {
+  bool is_first = true;
   int32_t n_left = std::min(limits_.max_prompt_tokens, limits_.max_step_tokens - n_tokens_);
   sort(running_);
   for (const size_t i : running_) {
     if (draws(i) && at(i).state == State::running) continue;
-    const int32_t n = std::min(at(i).n_tokens - at(i).n_cached, n_left);
+    const int32_t n = chunk_of(i, n_left, is_first);
     if (n <= 0 || out.parts.size() >= static_cast<size_t>(limits_.max_sequences)) continue;
+    is_first = false;
     n_left -= n;
     add(i, n, out);
   }

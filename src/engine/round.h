@@ -25,13 +25,14 @@ struct PlannedRequest {
   int32_t n_blocks = 0;            // that it has: since it began those of its prompt and of min_drawn tokens
   int32_t n_shared = 0;            // of these, that do not become free when it gives way
   int32_t n_drawn = 0;             // since it began or came back
+  bool is_whole = false;           // what is not cached is one part: each token sees all others
   bool is_unread = false;          // nobody has polled what it drew: it draws no more, and gives way to all others
 };
 
 struct RoundLimits {
   int32_t max_sequences = 0;     // of a step, and running at once
   int32_t max_step_tokens = 0;
-  int32_t max_prompt_tokens = 0; // of prompts, in a step: what is left of the time that a step may take
+  int32_t max_prompt_tokens = 0; // of prompts, in a step: what is left of the time that a step may take; the first whole one goes beyond it
   int32_t block_tokens = 0;
   int32_t n_blocks = 0;          // that one request can come to have
   int32_t n_free = 0;            // that nobody uses
@@ -77,6 +78,7 @@ class RoundPlanner {
   bool draws(size_t i) const { return at(i).n_tokens - at(i).n_cached <= 1; }
   void put_out(size_t other, Round& out);
   bool make_place(size_t i, Round& out);
+  int32_t chunk_of(size_t i, int32_t n_left, bool is_first) const;
   void give_rows(Round& out);
   void begin_waiting(Round& out);
   void give_chunks(Round& out);

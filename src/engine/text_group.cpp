@@ -4,28 +4,33 @@
 
 namespace inlay {
 
-Status check_texts(const Engine& engine, std::span<const std::span<const int32_t>> texts) {
-  const auto n_context = static_cast<size_t>(engine.info().n_context);
-  for (size_t i = 0; i < texts.size(); ++i) {
-    if (texts[i].empty()) return error(Code::invalid_argument, "text %zu has no tokens", i);
-    if (Status status = engine.check_tokens(texts[i]); !status.ok()) {
-      status.message = "text " + std::to_string(i) + ": " + status.message;
-      return status;
-    }
-    const auto n_chunk = static_cast<size_t>(engine.prefill_chunk());
-    if (!engine.spec().causal && texts[i].size() > n_chunk && texts[i].size() <= n_context) {
-      Status full = error(Code::context_full, "text %zu has %zu tokens; the model's tokens see those behind them, so that a text is one step, of at most %zu (prefill_chunk)", i,
-                          texts[i].size(), n_chunk);
-      full.required = texts[i].size();
-      full.available = n_chunk;
-      return full;
-    }
-    if (texts[i].size() <= n_context) continue;
-    Status full = error(Code::context_full, "text %zu has %zu tokens, too many for the context of %zu", i, texts[i].size(), n_context);
-    full.required = texts[i].size();
-    full.available = n_context;
-    return full;
+Status check_text(const Engine& engine, std::span<const int32_t> text) {
+  const auto n_context = static_cast<size_t>(engine.info().n_context), n_chunk = static_cast<size_t>(engine.prefill_chunk());
+  if (text.empty()) return error(Code::invalid_argument, "the text has no tokens");
+  if (Status status = engine.check_tokens(text); !status.ok()) {
+    status.message = "the text: " + status.message;
+    return status;
   }
+  const auto too_long = [&](Status full, size_t room) {
+    full.required = text.size();
+    full.available = room;
+    return full;
+  };
+  if (text.size() > n_context) return too_long(error(Code::context_full, "the text has %zu tokens, too many for the context of %zu", text.size(), n_context), n_context);
+  if (engine.spec().causal || text.size() <= n_chunk) return {};
+  return too_long(error(Code::context_full, "the text has %zu tokens; the model's tokens see those behind them, so that a text is one step, of at most %zu (prefill_chunk)", text.size(),
+                        n_chunk),
+                  n_chunk);
+}
+
+Status of_text(size_t i, Status status) {
+  constexpr std::string_view kAny = "the text";
+  if (const size_t at = status.message.find(kAny); at != std::string::npos) status.message.replace(at, kAny.size(), "text " + std::to_string(i));
+  return status;
+}
+
+Status check_texts(const Engine& engine, std::span<const std::span<const int32_t>> texts) {
+  for (size_t i = 0; i < texts.size(); ++i) INLAY_TRY(of_text(i, check_text(engine, texts[i])));
   return {};
 }
 

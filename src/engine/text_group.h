@@ -9,7 +9,10 @@
 
 namespace inlay {
 
-// That each text has tokens, that the model has these, and that they fit into the context. Errors name the text.
+// That a text has tokens, that the model has these, and that they fit into the context. Errors begin with "the text".
+Status check_text(const Engine& engine, std::span<const int32_t> text);
+// What is wrong with "the text", or of it, which is number i of a call's.
+Status of_text(size_t i, Status status);
 Status check_texts(const Engine& engine, std::span<const std::span<const int32_t>> texts);
 
 class TextGroup {

@@ -189,6 +189,11 @@ class Program {
     request.kind = static_cast<inlay_request_kind>(random_.below(random_.one_in(20) ? 4 : 2));
     request.session = random_.one_in(2) ? &params : nullptr;
     request.continues = random_.one_in(5) ? nullptr : s.handle;
+    inlay_embed_params embed = sized<inlay_embed_params>();
+    embed.pooling = static_cast<inlay_pooling>(random_.below(random_.one_in(10) ? 6 : 4));
+    embed.flags = static_cast<inlay_embed_flags>(random_.below(random_.one_in(10) ? 8 : 4));
+    if (random_.one_in(4)) request.kind = INLAY_REQUEST_EMBED, request.embed = &embed;
+    if (request.kind == INLAY_REQUEST_EMBED && !random_.one_in(8)) request.session = nullptr, request.continues = nullptr;
     uint64_t id = 0;
     if (!check("inlay_submit", lib.inlay_submit(queue_, &request, &id, &err_))) return;
     if (random_.one_in(9)) check("inlay_request_cancel", lib.inlay_request_cancel(queue_, id, &err_));
@@ -207,6 +212,7 @@ class Program {
       if (check("inlay_poll", lib.inlay_poll(queue_, &event, 1, sizeof event, drawn.data(), drawn.size(), text.data(), text.size(), &n, &err_)) && n == 1) end = event;
     }
     if (end.kind != INLAY_REQUEST_EVENT_END) return host_.violated("a request does not end");
+    take_vector(end);
     if (request.continues == nullptr) return;
     inlay_session_info info = sized<inlay_session_info>();
     check("inlay_session_get_info", lib.inlay_session_get_info(s.handle, &info, &err_));
@@ -217,6 +223,18 @@ class Program {
       s.n_tokens = n_asked;
     }
     compare(s);
+  }
+
+  // Once where there is one, and else never.
+  void take_vector(const inlay_request_event& end) {
+    if ((end.finish_reason == INLAY_FINISH_EMBEDDED) != (end.n_values > 0)) host_.violated("a vector without values, or values without a vector");
+    std::vector<float> values(end.n_values + 1, -7);
+    size_t needed = 0;
+    for (const bool is_first : {true, false}) {
+      const bool is_taken = check("inlay_request_take_values", lib.inlay_request_take_values(queue_, end.request, values.data(), end.n_values, &needed, &err_));
+      if (is_taken != (is_first && end.n_values > 0)) host_.violated("a vector is taken twice or never");
+    }
+    if (values.back() != -7) host_.violated("a value behind the room");
   }
 
   void free_one(size_t i) {

@@ -64,6 +64,7 @@ static void test_null_handles(void) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_queue_create)(NULL, NULL, NULL, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_submit)(NULL, NULL, NULL, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_request_cancel)(NULL, 1, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_request_take_values)(NULL, 1, NULL, 0, NULL, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_poll)(NULL, NULL, 0, 0, NULL, 0, NULL, 0, NULL, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_wait)(NULL, 0, NULL, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_queue_wake)(NULL, &err));

@@ -41,10 +41,12 @@ static void test_submit(const inlay_queue* queue, uint64_t* id) {
   static const int32_t prompt[] = {65, 66, 67}, far_away[] = {65, 66, 1 << 30};
   inlay_session_params session = {0};
   inlay_chat_params chat = {0};
+  inlay_embed_params embed = {0};
   const char* talk = "[{\"role\": \"user\", \"content\": \"Hello\"}]";
   session.struct_size = sizeof session;
   session.max_tokens = 3;
   chat.struct_size = sizeof chat;
+  embed.struct_size = sizeof embed;
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_submit)(NULL, NULL, id, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_submit)(queue, NULL, id, &err));
   IN_STRUCT(inlay_request, (void)p, CALL(inlay_submit)(queue, p, id, &err), INLAY_INVALID_ARGUMENT);
@@ -55,7 +57,9 @@ static void test_submit(const inlay_queue* queue, uint64_t* id) {
   REFUSED(p->text = "a");
   REFUSED(p->conversation_len = SIZE_MAX);
   REFUSED(p->tokens = far_away);
-  REFUSED(p->kind = 2);
+  REFUSED(p->kind = 3);
+  REFUSED(p->kind = INLAY_REQUEST_EMBED); /* with a session */
+  REFUSED(p->embed = &embed);
   REFUSED(p->priority = 8);
   REFUSED(p->priority = -1);
   REFUSED(p->reserved = 1);
@@ -73,6 +77,73 @@ static void test_submit(const inlay_queue* queue, uint64_t* id) {
             CALL(inlay_submit)(queue, p, id, &err), INLAY_OK);
   CHECK(*id > 0);
 #undef PROMPT
+}
+
+/* A vector by a request: the one of inlay_embed, which is taken once. */
+static void test_vectors(const inlay_engine* engine, const inlay_queue* queue) {
+  static const int32_t text[] = {65, 66, 67};
+  inlay_embed_params embed = {0};
+  inlay_embed_input input = {0};
+  inlay_session* session = NULL;
+  inlay_session_params params = {0};
+  inlay_chat_params chat = {0};
+  inlay_run_info info = {0};
+  inlay_request_event event;
+  static float want[4096], got[4096];
+  size_t n = 0, width = 0;
+  uint64_t vector = 0, other = 0, *id = &vector;
+  embed.struct_size = sizeof embed;
+  embed.pooling = INLAY_POOLING_LAST;
+  params.struct_size = sizeof params;
+  params.flags = INLAY_SESSION_FOR_REQUESTS;
+  chat.struct_size = sizeof chat;
+  info.struct_size = sizeof info;
+  input.tokens = text;
+  input.n_tokens = 3;
+  EXPECT(INLAY_OK, CALL(inlay_session_create)(engine, &params, &session, &err));
+  EXPECT(INLAY_OK, CALL(inlay_embed)(engine, &input, 1, sizeof input, &embed, want, 4096, &width, &err));
+#define TEXT (p->kind = INLAY_REQUEST_EMBED, p->tokens = text, p->n_tokens = 3, p->embed = &embed)
+#define REFUSED(change) IN_STRUCT(inlay_request, (TEXT, change), CALL(inlay_submit)(queue, p, id, &err), INLAY_INVALID_ARGUMENT)
+  REFUSED(p->conversation = "[]");
+  REFUSED(p->conversation_len = SIZE_MAX);
+  REFUSED(p->chat = &chat);
+  REFUSED(p->session = &params);
+  REFUSED(p->continues = session);
+  REFUSED(p->n_tokens = 0);
+  REFUSED(p->text = "a");
+#undef REFUSED
+  embed.flags = 4;
+  IN_STRUCT(inlay_request, TEXT, CALL(inlay_submit)(queue, p, id, &err), INLAY_INVALID_ARGUMENT);
+  embed.flags = 0;
+  embed.pooling = INLAY_POOLING_DEFAULT;
+  IN_STRUCT(inlay_request, TEXT, CALL(inlay_submit)(queue, p, id, &err), INLAY_UNSUPPORTED);
+  CHECK(vector == 0);
+  embed.pooling = INLAY_POOLING_LAST;
+  IN_STRUCT(inlay_request, (TEXT, p->priority = 7, p->deadline_us = 5, p->timeout_us = 1000000000), CALL(inlay_submit)(queue, p, id, &err), INLAY_OK);
+#undef TEXT
+  IN_STRUCT(inlay_request, (p->tokens = text, p->n_tokens = 3, p->kind = INLAY_REQUEST_PREFILL), CALL(inlay_submit)(queue, p, &other, &err), INLAY_OK);
+  EXPECT(INLAY_INVALID_STATE, CALL(inlay_request_take_values)(queue, vector, got, 4096, &n, &err));
+  EXPECT(INLAY_OK, CALL(inlay_run)(engine, NULL, &info, &err));
+  EXPECT(INLAY_INVALID_STATE, CALL(inlay_request_take_values)(queue, other, got, 4096, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_request_take_values)(queue, UINT64_MAX, got, 4096, &n, &err));
+  for (n = 1; n > 0;) {
+    EXPECT(INLAY_OK, CALL(inlay_poll)(queue, &event, 1, sizeof event, NULL, 0, NULL, 0, &n, &err));
+    if (n == 0) break;
+    CHECK(event.kind == INLAY_REQUEST_EVENT_END && event.status == INLAY_OK && event.n_drawn == 0);
+    CHECK(event.finish_reason == (event.n_values > 0 ? INLAY_FINISH_EMBEDDED : INLAY_FINISH_PREFILLED));
+    CHECK(event.n_values == 0 || (event.n_values == width && event.n_prompt == 3 && event.n_cached == 0));
+  }
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_request_take_values)(NULL, vector, got, 4096, &n, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_request_take_values)(queue, vector, NULL, 1, &n, &err));
+  EXPECT(INLAY_OK, CALL(inlay_request_take_values)(queue, vector, NULL, 0, &n, &err));
+  CHECK(n == width);
+  EXPECT(INLAY_BUFFER_TOO_SMALL, CALL(inlay_request_take_values)(queue, vector, got, width - 1, &n, &err));
+  CHECK(n == width && err.required == width && err.available == width - 1);
+  EXPECT(INLAY_OK, CALL(inlay_request_take_values)(queue, vector, got, width, NULL, &err));
+  CHECK(memcmp(got, want, width * sizeof *got) == 0);
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_request_take_values)(queue, vector, got, width, &n, &err));
+  CHECK(n == 0);
+  CALL(inlay_session_free)(session);
 }
 
 /* A session that requests continue, one after the other; another one they cannot. */
@@ -134,6 +205,7 @@ static void test_poll(const inlay_queue* queue, size_t n_requests, uint64_t last
       if (e->kind != INLAY_REQUEST_EVENT_END) continue;
       ++n_ends;
       CHECK(e->finish_reason == INLAY_FINISH_MAX_TOKENS || e->finish_reason == INLAY_FINISH_END_OF_GENERATION);
+      CHECK(e->n_values == 0);
       CHECK(e->n_prompt > 0 && e->n_drawn > 0 && e->n_drawn <= 3 && e->status == INLAY_OK);
     }
   }
@@ -178,6 +250,7 @@ static void test_requests(const inlay_engine* engine) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_request_cancel)(NULL, id, &err));
   EXPECT(INLAY_OK, CALL(inlay_request_cancel)(queue, id, &err));
   EXPECT(INLAY_OK, CALL(inlay_request_cancel)(queue, UINT64_MAX, &err));
+  test_vectors(engine, other);
   test_continued(engine, other, &id);
   test_thread(engine);
   CALL(inlay_queue_free)(NULL);

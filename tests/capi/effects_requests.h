@@ -37,6 +37,19 @@ inline std::string continued(bool with) {
   return answered(request);
 }
 
+// The vector of a text, or the error of its submission.
+inline EffectRow vector_row(const char* field, Kind kind, std::function<void(inlay_request&, inlay_embed_params&)> set, std::string words = "") {
+  return {field, kind, [=](bool with) {
+            inlay_embed_params embed = sized<inlay_embed_params>();
+            embed.pooling = INLAY_POOLING_MEAN;
+            inlay_request request = request_of(kPlain);
+            request.kind = INLAY_REQUEST_EMBED;
+            request.embed = &embed;
+            if (with) set(request, embed);
+            return answered(request);
+          }, std::move(words)};
+}
+
 inline EffectRow request_row(const char* field, Kind kind, std::function<void(inlay_request&)> set, std::string words = "",
                              std::function<void(inlay_request&)> base = {}) {
   return {std::string("inlay_request.") + field, kind, [=](bool with) {
@@ -289,6 +302,7 @@ inline std::vector<EffectRow> constraint_effect_rows() {
 }
 
 inline std::vector<EffectRow> request_effect_rows() {
+  static const inlay_session_params any_session = sized<inlay_session_params>();
   std::vector<EffectRow> rows;
   using enum Kind;
   using Request = inlay_request;
@@ -319,6 +333,27 @@ inline std::vector<EffectRow> request_effect_rows() {
   add(request_row("struct_size", refused, [](Request& r) { r.struct_size = 3; }, "struct_size"));
   add(request_row("kind", refused, [](Request& r) { r.kind = 5; }, "kind"));
   add(request_row("kind", effect, [](Request& r) { r.kind = INLAY_REQUEST_PREFILL; }));
+  add(vector_row("inlay_request.kind", effect, [](Request& r, auto&) { r.kind = INLAY_REQUEST_PREFILL, r.embed = nullptr; }));
+  add(vector_row("inlay_request.kind", refused, [](Request& r, auto&) { r.kind = INLAY_REQUEST_GENERATE; }, "request.embed is set, and request.kind is not EMBED"));
+  add(vector_row("inlay_request.embed", effect, [](Request&, auto& embed) { embed.pooling = INLAY_POOLING_LAST; }));
+  add(vector_row("inlay_request.embed", effect, [](Request&, auto& embed) { embed.flags = INLAY_EMBED_NORMALIZE; }));
+  add(vector_row("inlay_request.embed", refused, [](Request& r, auto&) { r.embed = nullptr; }, "the model names no pooling"));
+  add(vector_row("inlay_request.embed", refused, [](Request&, auto& embed) { embed.struct_size = 3; }, "request.embed"));
+  add(vector_row("inlay_request.embed", refused, [](Request&, auto& embed) { embed.flags = 4; }, "request.embed.flags"));
+  add(vector_row("inlay_request.embed", refused, [](Request&, auto& embed) { embed.progress = [](void*, uint64_t, uint64_t) { return 0; }; }, "request.embed.progress"));
+  add(vector_row("inlay_request.session", refused, [](Request& r, auto&) { r.session = &any_session; }, "request.session"));
+  add(vector_row("inlay_request.chat", refused, [](Request& r, auto&) { r.chat = &chat; }, "request.chat"));
+  add(vector_row("inlay_request.conversation", refused, [](Request& r, auto&) { r.conversation = "[]"; }, "request.conversation is set"));
+  add(vector_row("inlay_request.conversation_len", refused, [](Request& r, auto&) { r.conversation_len = SIZE_MAX; }, "request.conversation is set"));
+  add({"inlay_request.continues", refused, [](bool with) {
+         inlay_session_params params = sized<inlay_session_params>();
+         params.flags = INLAY_SESSION_FOR_REQUESTS;
+         const SessionPtr session = new_session(engine(), &params);
+         inlay_request request = request_of(kPlain);
+         request.kind = with ? INLAY_REQUEST_EMBED : INLAY_REQUEST_PREFILL;
+         request.continues = session.get();
+         return answered(request);
+       }, "request.continues is set, and request.kind is EMBED"});
   add({"inlay_request.continues", effect, [](bool with) { return continued(with); }});
   add({"inlay_request.continues", refused, [](bool with) {
          const SessionPtr stepping = new_session(engine());

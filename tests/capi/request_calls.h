@@ -77,6 +77,25 @@ std::vector<Row> request_rows() {
          const inlay_status status = CALL(inlay_request_cancel, queue.get(), id, &err);
          return out + outcome(status, err) + polled(queue);
        }},
+      {"inlay_request_take_values", [](const World& w) {
+         const QueuePtr queue = queue_of(w);
+         inlay_embed_params embed = sized<inlay_embed_params>();
+         embed.pooling = INLAY_POOLING_MEAN;
+         inlay_request request = sized<inlay_request>();
+         const std::string text = "Stra\u00dfe 1,5";
+         request.kind = INLAY_REQUEST_EMBED;
+         request.text = text.data();
+         request.text_len = text.size();
+         request.embed = &embed;
+         uint64_t id = 0;
+         inlay_error err;
+         EXPECT_EQ(inlay_submit(queue.get(), &request, &id, &err), INLAY_OK) << err.message;
+         std::string out = run_of(w);
+         std::vector<float> values(4096);
+         size_t n = 0;
+         const inlay_status status = CALL(inlay_request_take_values, queue.get(), id, values.data(), values.size(), &n, &err);
+         return out + outcome(status, err) + std::to_string(n) + bytes_of(values);
+       }},
       {"inlay_run", [](const World& w) {
          std::string out;
          const QueuePtr queue = queue_of(w);

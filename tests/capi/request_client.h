@@ -45,6 +45,7 @@ struct Answer {
   inlay_finish_reason reason = INLAY_FINISH_NONE;
   inlay_status status = INLAY_OK;
   int32_t n_prompt = 0, n_cached = 0, n_drawn = 0;
+  std::vector<float> values;
   int n_ends = 0;
 };
 using Answers = std::map<uint64_t, Answer>;
@@ -71,6 +72,9 @@ inline size_t poll(inlay_queue* queue, Answers& into, size_t n_events = 8) {
     own.n_prompt = event.n_prompt;
     own.n_cached = event.n_cached;
     own.n_drawn = event.n_drawn;
+    if (event.n_values == 0) continue;
+    own.values.resize(event.n_values);
+    EXPECT_EQ(inlay_request_take_values(queue, event.request, own.values.data(), own.values.size(), nullptr, &err), INLAY_OK) << err.message;
   }
   return n;
 }
@@ -79,6 +83,7 @@ inline std::string text_of(const Answer& answer) {
   std::ostringstream out;
   for (const int32_t token : answer.tokens) out << token << " ";
   out << "'" << answer.text << "' end " << answer.reason << " " << answer.message << " prompt " << answer.n_prompt << " user " << answer.user;
+  for (const float value : answer.values) out << " " << value;
   return out.str();
 }
 

@@ -27,6 +27,7 @@ struct Job {
   int32_t n_answered = 0;
   int64_t began = -1, ended = -1;
   int32_t n_put_out = 0;
+  bool draws = true;  // else it ends when all of it is computed
 };
 
 // Requests that come, run, give way and end. What a step takes is a formula; what it did is checked at every step.
@@ -40,6 +41,13 @@ class World {
     job.n_answer = n_answer;
     job.view = {.priority = priority, .submitted = now_, .waiting_since = now_, .deadline = deadline, .n_tokens = n_prompt};
     jobs_.push_back(job);
+  }
+  // One that only computes its tokens, as a whole or in chunks.
+  void submit_vector(int32_t n_tokens, bool is_whole, int32_t priority) {
+    submit(n_tokens, 0, priority);
+    jobs_.back().draws = false;
+    jobs_.back().view.is_whole = is_whole;
+    jobs_.back().view.n_most = n_tokens;
   }
   void cancel(size_t i) {
     ended_.push_back(jobs_[i]);
@@ -70,6 +78,8 @@ class World {
   const std::string& fault() const { return fault_; }  // the first one; empty: none
   int32_t n_put_out() const { return n_put_out_; }
   int32_t n_mixed() const { return n_mixed_; }
+  int32_t n_whole() const { return n_whole_; }
+  int32_t n_beyond() const { return n_beyond_; }  // steps with more of prompts than they may have, for one that is whole
 
  private:
   static bool same(const Round& a, const Round& b) {
@@ -101,11 +111,11 @@ class World {
       expect(job.view.state != State::running, "what runs begins");
       expect_its_turn(i, round);
       job.view.state = State::running;
-      job.view.n_blocks = blocks_for(job.view.n_tokens + limits_.min_drawn);
+      job.view.n_blocks = blocks_for(std::min(job.view.n_most, job.view.n_tokens + limits_.min_drawn));
       if (job.began < 0) job.began = now_;
     }
     expect(std::ranges::count(jobs_, State::running, [](const Job& job) { return job.view.state; }) <= limits_.max_sequences, "too many run");
-    int32_t n_tokens = 0, n_prompt = 0, n_rows = 0;
+    int32_t n_tokens = 0, n_prompt = 0, n_rows = 0, n_chunks = 0, n_most_of_whole = 0;
     std::vector<bool> has_part(jobs_.size());
     for (const Round::Part& part : round.parts) {
       Job& job = jobs_[part.request];
@@ -114,20 +124,28 @@ class World {
       has_part[part.request] = true;
       const bool is_row = job.view.n_tokens - job.view.n_cached == 1;
       (is_row ? n_rows : n_prompt) += part.n_tokens;
+      n_chunks += is_row ? 0 : 1;
+      if (job.view.is_whole) {
+        expect(part.n_tokens == job.view.n_tokens && job.view.n_cached == 0, "a part of what is whole");
+        n_most_of_whole = part.n_tokens;
+        n_whole_ += is_row ? 0 : 1;
+      }
       n_tokens += part.n_tokens;
       job.view.n_cached += part.n_tokens;
       job.view.n_blocks = std::max(job.view.n_blocks, blocks_for(job.view.n_cached));
       expect(part.draws == (job.view.n_cached == job.view.n_tokens && !job.view.is_unread), "draws where it cannot, or does not where it can");
-      if (!part.draws) continue;
+      if (!part.draws || !job.draws) continue;
       ++job.view.n_tokens, ++job.view.n_drawn, ++job.n_answered;
     }
     expect(n_tokens <= limits_.max_step_tokens && round.parts.size() <= static_cast<size_t>(limits_.max_sequences), "a step is too large");
-    expect(n_prompt <= std::max(limits_.max_prompt_tokens, 1), "too much of prompts");
+    expect(n_prompt <= std::max(limits_.max_prompt_tokens, 1) || (n_chunks == 1 && n_prompt == n_most_of_whole), "too much of prompts");
+    if (n_prompt > limits_.max_prompt_tokens) ++n_beyond_;
     expect(n_used() <= limits_.n_blocks, "more blocks than there are");
     n_mixed_ += n_rows > 0 && n_prompt > 0 ? 1 : 0;
     now_ += 500 + 20 * n_rows + 10 * n_prompt;
     for (size_t i = jobs_.size(); i-- > 0;) {
-      if (jobs_[i].n_answered < jobs_[i].n_answer) continue;
+      const Job& job = jobs_[i];
+      if (job.draws ? job.n_answered < job.n_answer : job.view.n_cached < job.view.n_tokens) continue;
       jobs_[i].ended = now_;
       cancel(i);
     }
@@ -153,7 +171,7 @@ class World {
   std::vector<Job> ended_;
   uint64_t next_id_ = 0;
   int64_t now_ = 0;
-  int32_t n_put_out_ = 0, n_mixed_ = 0, n_idle_ = 0;
+  int32_t n_put_out_ = 0, n_mixed_ = 0, n_idle_ = 0, n_whole_ = 0, n_beyond_ = 0;
   std::string fault_;
 };
 
@@ -162,7 +180,7 @@ RoundLimits usual() {
 }
 
 TEST(Round, RandomSchedulesKeepTheRulesAndEnd) {
-  int32_t n_put_out = 0, n_mixed = 0;
+  int32_t n_put_out = 0, n_mixed = 0, n_whole = 0, n_beyond = 0;
   for (uint32_t seed = 0; seed < 60; ++seed) {
     RoundLimits limits = usual();
     if (seed % 2 == 1) limits.n_blocks = 44;  // a quarter of what they would take, and a whole request at least
@@ -170,7 +188,9 @@ TEST(Round, RandomSchedulesKeepTheRulesAndEnd) {
     for (int32_t round = 0; round < 300; ++round) {
       for (int32_t n = world.below(4) == 0 ? world.below(4) : 0; n > 0; --n) {
         const int64_t deadline = world.below(3) == 0 ? world.now() + world.below(1'000'000) : INT64_MAX;
-        world.submit(1 + world.below(300), 1 + world.below(120), world.below(kTopLevel + 1), deadline);
+        const int32_t priority = world.below(kTopLevel + 1);
+        const bool is_vector = world.below(4) == 0, is_whole = world.below(2) == 0;
+        is_vector ? world.submit_vector(1 + world.below(248), is_whole, priority) : world.submit(1 + world.below(300), 1 + world.below(120), priority, deadline);
       }
       if (world.below(40) == 0 && !world.jobs().empty()) world.cancel(static_cast<size_t>(world.below(static_cast<int32_t>(world.jobs().size()))));
       world.step();
@@ -180,10 +200,12 @@ TEST(Round, RandomSchedulesKeepTheRulesAndEnd) {
     }
     ASSERT_EQ(world.fault(), "") << "seed " << seed;
     EXPECT_TRUE(world.jobs().empty()) << "seed " << seed << ": " << world.jobs().size() << " never end";
-    n_put_out += world.n_put_out(), n_mixed += world.n_mixed();
+    n_put_out += world.n_put_out(), n_mixed += world.n_mixed(), n_whole += world.n_whole(), n_beyond += world.n_beyond();
   }
   EXPECT_GT(n_put_out, 25) << "the pool was never short";
   EXPECT_GT(n_mixed, 150) << "prompts never rode with decode rows";
+  EXPECT_GT(n_whole, 150);
+  EXPECT_GT(n_beyond, 20) << "no text that cannot be cut was longer than what a step may have of prompts";
 }
 
 TEST(Round, WrongPlansAreNoticed) {
@@ -203,13 +225,16 @@ TEST(Round, WrongPlansAreNoticed) {
          }
        }},
       {"put out again before", [](auto& jobs, Round& r) { if (jobs[0].view.state == State::running && jobs[0].view.n_drawn == 3) r.parts.clear(), r.put_out.push_back(0); }},
+      {"a part of what is whole", [](auto& jobs, Round& r) {
+         for (Round::Part& part : r.parts) if (jobs[part.request].view.is_whole && part.n_tokens > 1) --part.n_tokens, part.draws = false;
+       }},
       {"nothing goes on", [](auto&, Round& r) { r = {}; }},
   };
   for (const auto& kind : kinds) {
     RoundLimits limits = usual();
     limits.max_sequences = 3;
     World world(limits, 9);
-    for (int32_t i = 0; i < 12; ++i) world.submit(40, 20, i % 3);
+    for (int32_t i = 0; i < 12; ++i) i == 2 ? world.submit_vector(40, true, 2) : world.submit(40, 20, i % 3);
     for (int32_t round = 0; round < 60 && world.fault().empty(); ++round) world.step(kind.spoil);
     EXPECT_EQ(world.fault().find(kind.fault), 0u) << kind.fault << ": " << world.fault();
   }
@@ -307,6 +332,32 @@ TEST(Round, SharedBlocksMakeNoRoom) {
   requests[0].n_shared = 3;
   plan_round(requests, limits, 100, round);
   EXPECT_TRUE(round.begun.empty() && round.put_out.empty());
+}
+
+// Of texts that cannot be cut: the first has all the room that a step has, one behind it waits until it fits, a short one goes along.
+TEST(Round, WhatIsWholeIsNotCut) {
+  RoundLimits limits = usual();
+  limits.max_prompt_tokens = 50;
+  std::vector<PlannedRequest> requests(3);
+  const int32_t lengths[] = {80, 30, 20};
+  for (size_t i = 0; i < 3; ++i) requests[i] = {.submitted = static_cast<int64_t>(i), .n_tokens = lengths[i], .n_most = lengths[i], .is_whole = true};
+  const auto planned = [&] {
+    Round round;
+    plan_round(requests, limits, 10, round);
+    std::vector<std::pair<size_t, int32_t>> out;
+    for (const Round::Part& part : round.parts) out.emplace_back(part.request, part.n_tokens);
+    return out;
+  };
+  using Parts = std::vector<std::pair<size_t, int32_t>>;
+  EXPECT_EQ(planned(), (Parts{{0, 80}}));
+  requests[0].submitted = 9;
+  EXPECT_EQ(planned(), (Parts{{1, 30}, {2, 20}}));
+  requests[2].n_tokens = requests[2].n_most = 21;
+  EXPECT_EQ(planned(), (Parts{{1, 30}}));
+  requests[2].submitted = 10, requests[0].n_tokens = requests[0].n_most = 19;
+  EXPECT_EQ(planned(), (Parts{{1, 30}, {0, 19}})) << "nothing is left for the last one";
+  requests[1].is_whole = requests[2].is_whole = false;
+  EXPECT_EQ(planned(), (Parts{{1, 30}, {0, 19}, {2, 1}})) << "negative control: others are cut";
 }
 
 TEST(Round, AtOneLevelTheNearerDeadlineComesFirst) {

@@ -102,7 +102,12 @@ namespace Inlay
             { "template_len", nameof(Inlay.Request.ChatTemplate) + ".Length" }
         };
 
-        internal static readonly FieldNames Request = new FieldNames("request.", ChatOfRequest)
+        private static readonly FieldNames EmbedOfRequest = new FieldNames("request.embed.", ChatOfRequest)
+        {
+            { "pooling", nameof(Inlay.Request.Pooling) }, { "flags", nameof(Inlay.Request.Embed) }
+        };
+
+        internal static readonly FieldNames Request = new FieldNames("request.", EmbedOfRequest)
         {
             { "tokens", "tokens" },
             { "n_tokens", "tokens.Length" },
@@ -116,7 +121,8 @@ namespace Inlay
             { "deadline_us", nameof(Inlay.Request.Deadline) },
             { "timeout_us", nameof(Inlay.Request.Timeout) },
             { "continues", nameof(Inlay.Request.Continues) },
-            { "user", nameof(Inlay.Request.User) }
+            { "user", nameof(Inlay.Request.User) },
+            { "embed", nameof(Inlay.Request.Embed) }
         };
 
         internal static readonly FieldNames Queue = new FieldNames("params.", null)

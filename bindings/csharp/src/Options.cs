@@ -319,8 +319,8 @@ namespace Inlay
     /// <summary>What a queue of requests holds. What is not set is the default.</summary>
     public sealed class RequestQueueOptions
     {
-        /// <summary>Requests that were submitted and whose ends were not polled; one more is refused with status QueueFull. Default
-        /// 1024. Range: 0 to 1048576.</summary>
+        /// <summary>Requests that were submitted and whose ends were not polled, or whose vectors were not taken; one more is
+        /// refused with status QueueFull. Default 1024. Range: 0 to 1048576.</summary>
         public int MaxRequests { get; set; }
 
         /// <summary>A request of which as many tokens wait to be polled rests until some are. It loses nothing, and holds no other up.

@@ -124,6 +124,9 @@ namespace Inlay
         DeadEnd = 10,
         /// <summary>The prompt of a request of kind PREFILL is computed. Requests alone end so.</summary>
         Prefilled = 11,
+        /// <summary>The vector of a request of kind EMBED is there: inlay_request_take_values gives it. Requests alone end
+        /// so.</summary>
+        Embedded = 12,
     }
 
     /// <summary>What happened to a session in one step.</summary>
@@ -391,6 +394,10 @@ namespace Inlay
         /// <summary>It is computed but for its last token, and nothing is drawn: the request ends with PREFILLED. A request
         /// that begins with the same tokens, or that continues the same session, then begins sooner.</summary>
         Prefill = 1,
+        /// <summary>It becomes a vector, the same as inlay_embed makes: the request ends with EMBEDDED, and
+        /// inlay_request_take_values gives the vector. Of tokens or text; a text becomes tokens as by inlay_embed. With a
+        /// conversation, chat, session or continues it is refused.</summary>
+        Embed = 2,
     }
 
     /// <summary>What became of a request. A kind that a program does not know is to be passed over.</summary>
@@ -1268,8 +1275,8 @@ namespace Inlay.Raw
         public uint struct_size;
         /// <summary>0. [default 0]</summary>
         public uint reserved;
-        /// <summary>Requests that were submitted and whose ends were not polled: one more is QUEUE_FULL. [0 to 1048576,
-        /// default 1024]</summary>
+        /// <summary>Requests that were submitted and whose ends were not polled, or whose vectors were not taken: one more
+        /// is QUEUE_FULL. [0 to 1048576, default 1024]</summary>
         public int max_requests;
         /// <summary>A request of which as many tokens wait to be polled rests until some are. It loses nothing, and holds
         /// no other up. [tokens, 0 to 1048576, default 256]</summary>
@@ -1327,6 +1334,9 @@ namespace Inlay.Raw
         /// other, as they were submitted. The sequence stays in the session, with drawn tokens, also of a request that is
         /// cancelled. [default NULL: a sequence of its own]</summary>
         public IntPtr continues;
+        /// <summary>EMBED: what the vector is made of, without progress. Of no other kind. [default NULL: all
+        /// defaults]</summary>
+        public inlay_embed_params* embed;
     }
 
     /// <summary>What became of a request since its last event. Arrays of events come with a stride,
@@ -1370,10 +1380,13 @@ namespace Inlay.Raw
         public int n_top;
         /// <summary>With END: from its submission until it began. [microseconds]</summary>
         public ulong queued_us;
-        /// <summary>With END: from there to its first token. [microseconds]</summary>
+        /// <summary>With END: from there to its first token, or to its end if it drew none. [microseconds]</summary>
         public ulong prompt_us;
         /// <summary>With END: from there to its end. [microseconds]</summary>
         public ulong decode_us;
+        /// <summary>With END and reason EMBEDDED: of the vector that inlay_request_take_values gives. Else 0.
+        /// [values]</summary>
+        public UIntPtr n_values;
     }
 
     /// <summary>How long inlay_run may compute. Zero means default for every field.</summary>
@@ -1741,6 +1754,7 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<IntPtr, void> _inlay_queue_free;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_request*, ulong*, inlay_error*, Status> _inlay_submit;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, ulong, inlay_error*, Status> _inlay_request_cancel;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, ulong, float*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_request_take_values;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_request_event*, UIntPtr, UIntPtr, inlay_token_logprob*, UIntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_poll;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, long, int*, inlay_error*, Status> _inlay_wait;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_error*, Status> _inlay_queue_wake;
@@ -1823,6 +1837,7 @@ namespace Inlay.Raw
             _inlay_queue_free = (delegate* unmanaged[Cdecl]<IntPtr, void>)find("inlay_queue_free", 3);
             _inlay_submit = (delegate* unmanaged[Cdecl]<IntPtr, inlay_request*, ulong*, inlay_error*, Status>)find("inlay_submit", 3);
             _inlay_request_cancel = (delegate* unmanaged[Cdecl]<IntPtr, ulong, inlay_error*, Status>)find("inlay_request_cancel", 3);
+            _inlay_request_take_values = (delegate* unmanaged[Cdecl]<IntPtr, ulong, float*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_request_take_values", 3);
             _inlay_poll = (delegate* unmanaged[Cdecl]<IntPtr, inlay_request_event*, UIntPtr, UIntPtr, inlay_token_logprob*, UIntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_poll", 3);
             _inlay_wait = (delegate* unmanaged[Cdecl]<IntPtr, long, int*, inlay_error*, Status>)find("inlay_wait", 3);
             _inlay_queue_wake = (delegate* unmanaged[Cdecl]<IntPtr, inlay_error*, Status>)find("inlay_queue_wake", 3);
@@ -1960,6 +1975,8 @@ namespace Inlay.Raw
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_request_cancel(IntPtr queue, ulong request_id, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_request_take_values(IntPtr queue, ulong request_id, float* values, UIntPtr cap, UIntPtr* needed, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_poll(IntPtr queue, inlay_request_event* events, UIntPtr cap_events, UIntPtr event_stride, inlay_token_logprob* tokens, UIntPtr cap_tokens, byte* text, UIntPtr cap_text, UIntPtr* n_events, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_wait(IntPtr queue, long timeout_us, int* is_ready, inlay_error* err);
@@ -2063,6 +2080,7 @@ namespace Inlay.Raw
         private readonly Signature.inlay_queue_free _inlay_queue_free;
         private readonly Signature.inlay_submit _inlay_submit;
         private readonly Signature.inlay_request_cancel _inlay_request_cancel;
+        private readonly Signature.inlay_request_take_values _inlay_request_take_values;
         private readonly Signature.inlay_poll _inlay_poll;
         private readonly Signature.inlay_wait _inlay_wait;
         private readonly Signature.inlay_queue_wake _inlay_queue_wake;
@@ -2145,6 +2163,7 @@ namespace Inlay.Raw
             _inlay_queue_free = Bind<Signature.inlay_queue_free>(find("inlay_queue_free", 3));
             _inlay_submit = Bind<Signature.inlay_submit>(find("inlay_submit", 3));
             _inlay_request_cancel = Bind<Signature.inlay_request_cancel>(find("inlay_request_cancel", 3));
+            _inlay_request_take_values = Bind<Signature.inlay_request_take_values>(find("inlay_request_take_values", 3));
             _inlay_poll = Bind<Signature.inlay_poll>(find("inlay_poll", 3));
             _inlay_wait = Bind<Signature.inlay_wait>(find("inlay_wait", 3));
             _inlay_queue_wake = Bind<Signature.inlay_queue_wake>(find("inlay_queue_wake", 3));
@@ -2981,6 +3000,24 @@ namespace Inlay.Raw
         {
             if (_inlay_request_cancel == null) return Older.Refuse("inlay_request_cancel", "1.3", err);
             return _inlay_request_cancel(queue, request_id, err);
+        }
+
+        /// <summary>Moves the vector of a request of kind EMBED that has ended with EMBEDDED to the caller, once. Until
+        /// then it stays, and the request counts among the queue's max_requests. A request that ended otherwise has
+        /// none.</summary>
+        /// <param name="queue">The queue.</param>
+        /// <param name="request_id">Of inlay_submit.</param>
+        /// <param name="values">The vector. NULL with cap 0 only asks for the number of values. May be null.</param>
+        /// <param name="cap">Room in values. [values]</param>
+        /// <param name="needed">Values of the vector. [values] May be null.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: The vector stays. BUFFER_TOO_SMALL:
+        /// `*needed` is set. INVALID_ARGUMENT: the number is unknown, or the vector was taken. INVALID_STATE: the request
+        /// has not ended, or has no vector. Errors: BUFFER_TOO_SMALL, INVALID_STATE. Since: 1.3.</remarks>
+        public Status inlay_request_take_values(IntPtr queue, ulong request_id, float* values, UIntPtr cap, UIntPtr* needed, inlay_error* err)
+        {
+            if (_inlay_request_take_values == null) return Older.Refuse("inlay_request_take_values", "1.3", err);
+            return _inlay_request_take_values(queue, request_id, values, cap, needed, err);
         }
 
         /// <summary>Collects what became of the queue's requests, as far as there is room; what there is no room for stays.

@@ -44,8 +44,16 @@ namespace Inlay
             return new Request(null, json);
         }
 
-        /// <summary>What is to become of the prompt: RequestKind.Prefill computes it and draws nothing.</summary>
+        /// <summary>What is to become of the prompt: RequestKind.Prefill computes it and draws nothing; Embed makes a vector of a text or
+        /// tokens, and refuses <see cref="Options"/>, <see cref="Continues"/> and conversations.</summary>
         public RequestKind Kind { get; set; }
+
+        /// <summary>Of RequestKind.Embed: how tokens become one vector. Other kinds refuse it.</summary>
+        public Pooling Pooling { get; set; }
+
+        /// <summary>Of RequestKind.Embed: what the vector is. Null is Normalize, as with <c>Engine.Embed</c>. Other
+        /// kinds refuse it.</summary>
+        public EmbedFlags? Embed { get; set; }
 
         /// <summary>A session made with SessionFlags.ForRequests, of the same engine, that the request continues: tokens and text come
         /// behind what it has, a text without special tokens in front unless the session is empty. A conversation takes the place of its
@@ -94,12 +102,18 @@ namespace Inlay
                 {
                     struct_size = (uint)sizeof(inlay_chat_params), flags = Chat, chat_template = template, template_len = template_len
                 };
+                bool embeds = Kind == RequestKind.Embed;
+                var embed = new inlay_embed_params
+                {
+                    struct_size = (uint)sizeof(inlay_embed_params), pooling = Pooling, flags = Embed ?? EmbedFlags.Normalize
+                };
                 var raw = new inlay_request
                 {
                     struct_size = (uint)sizeof(inlay_request), kind = Kind, tokens = tokens,
                     n_tokens = (UIntPtr)(uint)(_tokens == null ? 0 : _tokens.Length), text = text, text_len = text_len,
-                    conversation = conversation, conversation_len = conversation_len, chat = &chat,
-                    session = Continues != null && Options == null ? null : &session, continues = continued.Pointer,
+                    conversation = conversation, conversation_len = conversation_len, chat = embeds ? null : &chat,
+                    session = Options == null && (embeds || Continues != null) ? null : &session, continues = continued.Pointer,
+                    embed = embeds || Pooling != Pooling.Default || Embed != null ? &embed : null,
                     priority = Priority, deadline_us = Microseconds.Of(Deadline, nameof(Deadline)),
                     timeout_us = Microseconds.Of(Timeout, nameof(Timeout)), user = user
                 };

@@ -57,6 +57,8 @@ namespace Inlay
         public PendingRequest Submit(Request request, CancellationToken cancellation = default(CancellationToken))
         {
             if (request == null) throw new ArgumentNullException(nameof(request));
+            if (request.Kind == RequestKind.Embed)
+                throw new ArgumentException("a dispatcher gives text: submit a request of kind Embed to a RequestQueue", nameof(request));
             cancellation.ThrowIfCancellationRequested();
             var pending = new PendingRequest(this, cancellation);
             ulong user;

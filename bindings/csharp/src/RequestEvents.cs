@@ -195,7 +195,11 @@ namespace Inlay
         /// <summary>At the end: from its submission until it began.</summary>
         public TimeSpan QueuedTime { get { return Microseconds.Time(_raw.queued_us); } }
 
-        /// <summary>At the end: from there to its first token.</summary>
+        /// <summary>At the end, with FinishReason.Embedded: values of the vector that <see cref="RequestQueue.TakeValues"/> gives. Else
+        /// 0.</summary>
+        public int ValueCount { get { return (int)_raw.n_values; } }
+
+        /// <summary>At the end: from there to its first token, or to its end if it drew none.</summary>
         public TimeSpan PromptTime { get { return Microseconds.Time(_raw.prompt_us); } }
 
         /// <summary>At the end: from there to its end.</summary>

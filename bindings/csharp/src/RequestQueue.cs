@@ -79,6 +79,23 @@ namespace Inlay
             using (var queue = Use()) Check.Ok(_api.inlay_request_cancel(queue.Pointer, request, &error), ref error);
         }
 
+        /// <summary>The vector of a request of RequestKind.Embed that has ended with FinishReason.Embedded, once. Until then it stays, and
+        /// the request counts among <see cref="RequestQueueOptions.MaxRequests"/>.</summary>
+        /// <exception cref="InlayException">Status InvalidState: the request has not ended, or has no vector. InvalidArgument: the vector
+        /// was taken.</exception>
+        public float[] TakeValues(ulong request)
+        {
+            inlay_error error;
+            UIntPtr n;
+            using (var queue = Use())
+            {
+                Check.Ok(_api.inlay_request_take_values(queue.Pointer, request, null, UIntPtr.Zero, &n, &error), ref error);
+                var values = new float[(int)n];
+                fixed (float* to = values) Check.Ok(_api.inlay_request_take_values(queue.Pointer, request, to, n, &n, &error), ref error);
+                return values;
+            }
+        }
+
         /// <summary>Collects what became of the requests, as far as there is room. Never waits. Events of one request come in order, its
         /// end last, and none is ever lost.</summary>
         /// <returns>How many events there are; 0: none yet.</returns>

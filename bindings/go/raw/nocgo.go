@@ -223,6 +223,8 @@ const (
 	FinishDeadEnd FinishReason = 10
 
 	FinishPrefilled FinishReason = 11
+
+	FinishEmbedded FinishReason = 12
 )
 
 func (v FinishReason) String() string {
@@ -251,6 +253,8 @@ func (v FinishReason) String() string {
 		return "DEAD_END"
 	case FinishPrefilled:
 		return "PREFILLED"
+	case FinishEmbedded:
+		return "EMBEDDED"
 	}
 	return "UNKNOWN"
 }
@@ -547,6 +551,8 @@ const (
 	RequestGenerate RequestKind = 0
 
 	RequestPrefill RequestKind = 1
+
+	RequestEmbed RequestKind = 2
 )
 
 func (v RequestKind) String() string {
@@ -555,6 +561,8 @@ func (v RequestKind) String() string {
 		return "GENERATE"
 	case RequestPrefill:
 		return "PREFILL"
+	case RequestEmbed:
+		return "EMBED"
 	}
 	return "UNKNOWN"
 }
@@ -1275,6 +1283,8 @@ type Request struct {
 	User uint64
 
 	Continues *Session
+
+	Embed *EmbedParams
 }
 
 type RequestEvent struct {
@@ -1311,6 +1321,8 @@ type RequestEvent struct {
 	PromptUs uint64
 
 	DecodeUs uint64
+
+	NValues uintptr
 }
 
 type RunParams struct {
@@ -1618,6 +1630,10 @@ func Submit(queue *Queue, request *Request, requestID *uint64, err *Error) Statu
 }
 
 func RequestCancel(queue *Queue, requestID uint64, err *Error) Status { return withoutCgo(err) }
+
+func RequestTakeValues(queue *Queue, requestID uint64, values *float32, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
 
 func Poll(queue *Queue, events *RequestEvent, capEvents uintptr, eventStride uintptr, tokens *TokenLogprob, capTokens uintptr, text *byte, capText uintptr, nEvents *uintptr, err *Error) Status {
 	return withoutCgo(err)

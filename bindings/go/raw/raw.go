@@ -328,6 +328,12 @@ static inlay_status go_inlay_request_cancel(const inlay_queue* queue, uint64_t r
   if (!api->inlay_request_cancel) return inlay_go_missing("inlay_request_cancel", err);
   return api->inlay_request_cancel(queue, request_id, err);
 }
+static inlay_status go_inlay_request_take_values(const inlay_queue* queue, uint64_t request_id, float* values,
+                                                 size_t cap, size_t* needed, inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_request_take_values) return inlay_go_missing("inlay_request_take_values", err);
+  return api->inlay_request_take_values(queue, request_id, values, cap, needed, err);
+}
 static inlay_status go_inlay_poll(const inlay_queue* queue, inlay_request_event* events, size_t cap_events,
                                   size_t event_stride, inlay_token_logprob* tokens, size_t cap_tokens, char* text,
                                   size_t cap_text, size_t* n_events, inlay_error* err) {
@@ -720,6 +726,8 @@ const (
 	FinishDeadEnd FinishReason = 10
 	// The prompt of a request of kind PREFILL is computed. Requests alone end so.
 	FinishPrefilled FinishReason = 11
+	// The vector of a request of kind EMBED is there: inlay_request_take_values gives it. Requests alone end so.
+	FinishEmbedded FinishReason = 12
 )
 
 // String is the value's name as the C header writes it, without the prefix.
@@ -749,6 +757,8 @@ func (v FinishReason) String() string {
 		return "DEAD_END"
 	case FinishPrefilled:
 		return "PREFILLED"
+	case FinishEmbedded:
+		return "EMBEDDED"
 	}
 	return "UNKNOWN"
 }
@@ -1137,6 +1147,10 @@ const (
 	// It is computed but for its last token, and nothing is drawn: the request ends with PREFILLED. A request that
 	// begins with the same tokens, or that continues the same session, then begins sooner.
 	RequestPrefill RequestKind = 1
+	// It becomes a vector, the same as inlay_embed makes: the request ends with EMBEDDED, and
+	// inlay_request_take_values gives the vector. Of tokens or text; a text becomes tokens as by inlay_embed. With a
+	// conversation, chat, session or continues it is refused.
+	RequestEmbed RequestKind = 2
 )
 
 // String is the value's name as the C header writes it, without the prefix.
@@ -1146,6 +1160,8 @@ func (v RequestKind) String() string {
 		return "GENERATE"
 	case RequestPrefill:
 		return "PREFILL"
+	case RequestEmbed:
+		return "EMBED"
 	}
 	return "UNKNOWN"
 }
@@ -2018,8 +2034,8 @@ type QueueParams struct {
 	StructSize uint32
 	// 0. [default 0]
 	Reserved uint32
-	// Requests that were submitted and whose ends were not polled: one more is QUEUE_FULL. [0 to 1048576, default
-	// 1024]
+	// Requests that were submitted and whose ends were not polled, or whose vectors were not taken: one more is
+	// QUEUE_FULL. [0 to 1048576, default 1024]
 	MaxRequests int32
 	// A request of which as many tokens wait to be polled rests until some are. It loses nothing, and holds no other
 	// up. [tokens, 0 to 1048576, default 256]
@@ -2073,6 +2089,8 @@ type Request struct {
 	// they were submitted. The sequence stays in the session, with drawn tokens, also of a request that is cancelled.
 	// [default NULL: a sequence of its own]
 	Continues *Session
+	// EMBED: what the vector is made of, without progress. Of no other kind. [default NULL: all defaults]
+	Embed *EmbedParams
 }
 
 // What became of a request since its last event. Arrays of events come with a stride, sizeof(inlay_request_event) as
@@ -2111,10 +2129,12 @@ type RequestEvent struct {
 	NTop int32
 	// With END: from its submission until it began. [microseconds]
 	QueuedUs uint64
-	// With END: from there to its first token. [microseconds]
+	// With END: from there to its first token, or to its end if it drew none. [microseconds]
 	PromptUs uint64
 	// With END: from there to its end. [microseconds]
 	DecodeUs uint64
+	// With END and reason EMBEDDED: of the vector that inlay_request_take_values gives. Else 0. [values]
+	NValues uintptr
 }
 
 // How long inlay_run may compute. Zero means default for every field.
@@ -3201,6 +3221,26 @@ func Submit(queue *Queue, request *Request, requestID *uint64, err *Error) Statu
 //   - Since: 1.3.
 func RequestCancel(queue *Queue, requestID uint64, err *Error) Status {
 	return Status(C.go_inlay_request_cancel((*C.inlay_queue)(unsafe.Pointer(queue)), C.uint64_t(requestID), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// RequestTakeValues is inlay_request_take_values. Moves the vector of a request of kind EMBED that has ended with
+// EMBEDDED to the caller, once. Until then it stays, and the request counts among the queue's max_requests. A request
+// that ended otherwise has none.
+//
+//   - queue: The queue.
+//   - requestID: Of inlay_submit.
+//   - values: The vector. NULL with cap 0 only asks for the number of values.
+//   - cap_: Room in values.
+//   - needed: Values of the vector.
+//   - Thread: any.
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: The vector stays. BUFFER_TOO_SMALL: `*needed` is set. INVALID_ARGUMENT: the number is unknown, or the
+//     vector was taken. INVALID_STATE: the request has not ended, or has no vector.
+//   - Errors: BUFFER_TOO_SMALL, INVALID_STATE.
+//   - Since: 1.3.
+func RequestTakeValues(queue *Queue, requestID uint64, values *float32, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return Status(C.go_inlay_request_take_values((*C.inlay_queue)(unsafe.Pointer(queue)), C.uint64_t(requestID), (*C.float)(unsafe.Pointer(values)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
 // Poll is inlay_poll. Collects what became of the queue's requests, as far as there is room; what there is no room

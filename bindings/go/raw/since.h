@@ -59,6 +59,7 @@
   X(inlay_queue_free, 3) \
   X(inlay_submit, 3) \
   X(inlay_request_cancel, 3) \
+  X(inlay_request_take_values, 3) \
   X(inlay_poll, 3) \
   X(inlay_wait, 3) \
   X(inlay_queue_wake, 3) \

@@ -1,7 +1,7 @@
 //! One request by itself: its text as an iterator, and as a stream.
 use crate::{
-    CancelHandle, Engine, Queue, QueueOptions, Reply, Request, RequestEnd, RequestEventKind, RequestEvents, RequestId,
-    Result, TokenLogprob,
+    CancelHandle, Engine, Error, Queue, QueueOptions, Reply, Request, RequestEnd, RequestEventKind, RequestEvents,
+    RequestId, RequestKind, Result, Status, TokenLogprob,
 };
 use std::fmt;
 use std::future::{poll_fn, Future, IntoFuture};
@@ -82,6 +82,12 @@ impl Engine {
     /// # Errors
     /// Those of [`Queue::submit`], and [`Status::Unsupported`](crate::Status::Unsupported) where the library is older than ABI 1.3.
     pub fn answer(&self, request: &Request<'_>) -> Result<Answer> {
+        if request.kind == RequestKind::Embed {
+            return Err(Error::new(
+                Status::InvalidArgument,
+                "an answer has no vector: Queue::submit takes requests that embed",
+            ));
+        }
         let waker = Arc::new(Mutex::new(None));
         let woken = Arc::clone(&waker);
         let wake = move || {

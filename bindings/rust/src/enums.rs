@@ -269,6 +269,8 @@ pub enum FinishReason {
     DeadEnd,
     /// The prompt of a request of kind PREFILL is computed. Requests alone end so.
     Prefilled,
+    /// The vector of a request of kind EMBED is there: `inlay_request_take_values` gives it. Requests alone end so.
+    Embedded,
     /// A number that this version of the crate has no name for.
     Other(i32),
 }
@@ -289,6 +291,7 @@ impl FinishReason {
             raw::INLAY_FINISH_CONSTRAINT_END => Some(Self::ConstraintEnd),
             raw::INLAY_FINISH_DEAD_END => Some(Self::DeadEnd),
             raw::INLAY_FINISH_PREFILLED => Some(Self::Prefilled),
+            raw::INLAY_FINISH_EMBEDDED => Some(Self::Embedded),
             other => Some(Self::Other(other)),
         }
     }
@@ -307,6 +310,7 @@ impl FinishReason {
             Self::ConstraintEnd => raw::INLAY_FINISH_CONSTRAINT_END,
             Self::DeadEnd => raw::INLAY_FINISH_DEAD_END,
             Self::Prefilled => raw::INLAY_FINISH_PREFILLED,
+            Self::Embedded => raw::INLAY_FINISH_EMBEDDED,
             Self::Other(number) => number,
         }
     }
@@ -606,6 +610,10 @@ pub enum RequestKind {
     /// It is computed but for its last token, and nothing is drawn: the request ends with PREFILLED. A request that
     /// begins with the same tokens, or that continues the same session, then begins sooner.
     Prefill,
+    /// It becomes a vector, the same as `inlay_embed` makes: the request ends with EMBEDDED, and
+    /// `inlay_request_take_values` gives the vector. Of tokens or text; a text becomes tokens as by `inlay_embed`.
+    /// With a conversation, chat, session or continues it is refused.
+    Embed,
     /// A number that this version of the crate has no name for.
     Other(i32),
 }
@@ -616,6 +624,7 @@ impl RequestKind {
         match number {
             raw::INLAY_REQUEST_GENERATE => Self::Generate,
             raw::INLAY_REQUEST_PREFILL => Self::Prefill,
+            raw::INLAY_REQUEST_EMBED => Self::Embed,
             other => Self::Other(other),
         }
     }
@@ -625,6 +634,7 @@ impl RequestKind {
         match self {
             Self::Generate => raw::INLAY_REQUEST_GENERATE,
             Self::Prefill => raw::INLAY_REQUEST_PREFILL,
+            Self::Embed => raw::INLAY_REQUEST_EMBED,
             Self::Other(number) => number,
         }
     }

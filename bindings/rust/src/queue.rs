@@ -110,6 +110,42 @@ impl Queue {
         self.call(|functions, err| unsafe { (functions.inlay_request_cancel)(self.queue, request.0, err) })
     }
 
+    /// The vector of a request of kind [`Embed`](crate::RequestKind::Embed) that has ended as
+    /// [`Embedded`](crate::FinishReason::Embedded), once. Until then it stays, and the request counts among
+    /// [`max_requests`](QueueOptions::max_requests).
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let queue = engine.queue(QueueOptions::default())?;
+    /// let options = EmbedOptions::default().pooling(Pooling::Mean).normalize(true);
+    /// queue.submit(&Request::new("A fox in the woods.").kind(RequestKind::Embed).embed(options))?;
+    /// engine.run(RunOptions::default())?;
+    /// let mut events = RequestEvents::default();
+    /// queue.poll(&mut events)?;
+    /// let event = events.get(0).unwrap();
+    /// let vector = queue.take_values(event.request)?;
+    /// assert_eq!(vector.len(), event.end.unwrap().n_values);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Status::InvalidState`]: the request has not ended, or has no vector; [`Status::InvalidArgument`]: the vector was taken.
+    pub fn take_values(&self, request: RequestId) -> Result<Vec<f32>> {
+        let mut n = 0;
+        // SAFETY: the queue lives; no room only asks for the number.
+        self.call(|functions, err| unsafe {
+            (functions.inlay_request_take_values)(self.queue, request.0, std::ptr::null_mut(), 0, &mut n, err)
+        })?;
+        let mut values = vec![0.0; n];
+        let to = values.as_mut_ptr();
+        // SAFETY: there is room for n values.
+        self.call(|functions, err| unsafe {
+            (functions.inlay_request_take_values)(self.queue, request.0, to, n, &mut n, err)
+        })?;
+        Ok(values)
+    }
+
     /// Collects what became of the requests, as far as there is room, and tells how many events there are. A request's events come in
     /// order, its end last; what there is no room for comes with the next call.
     ///

@@ -146,6 +146,9 @@ pub const INLAY_FINISH_CONSTRAINT_END: inlay_finish_reason = 9;
 pub const INLAY_FINISH_DEAD_END: inlay_finish_reason = 10;
 /// The prompt of a request of kind PREFILL is computed. Requests alone end so.
 pub const INLAY_FINISH_PREFILLED: inlay_finish_reason = 11;
+/// The vector of a request of kind EMBED is there:
+/// [`inlay_request_take_values`](Functions::inlay_request_take_values) gives it. Requests alone end so.
+pub const INLAY_FINISH_EMBEDDED: inlay_finish_reason = 12;
 
 /// What happened to a session in one step.
 pub type inlay_event_kind = i32;
@@ -346,6 +349,11 @@ pub const INLAY_REQUEST_GENERATE: inlay_request_kind = 0;
 /// It is computed but for its last token, and nothing is drawn: the request ends with PREFILLED. A request that
 /// begins with the same tokens, or that continues the same session, then begins sooner.
 pub const INLAY_REQUEST_PREFILL: inlay_request_kind = 1;
+/// It becomes a vector, the same as [`inlay_embed`](Functions::inlay_embed) makes: the request ends with EMBEDDED,
+/// and [`inlay_request_take_values`](Functions::inlay_request_take_values) gives the vector. Of tokens or text; a
+/// text becomes tokens as by [`inlay_embed`](Functions::inlay_embed). With a conversation, chat, session or continues
+/// it is refused.
+pub const INLAY_REQUEST_EMBED: inlay_request_kind = 2;
 
 /// What became of a request. A kind that a program does not know is to be passed over.
 pub type inlay_request_event_kind = i32;
@@ -1344,8 +1352,8 @@ pub struct inlay_queue_params {
     pub struct_size: u32,
     /// 0. (default 0)
     pub reserved: u32,
-    /// Requests that were submitted and whose ends were not polled: one more is QUEUE_FULL. (0 to 1048576, default
-    /// 1024)
+    /// Requests that were submitted and whose ends were not polled, or whose vectors were not taken: one more is
+    /// QUEUE_FULL. (0 to 1048576, default 1024)
     pub max_requests: i32,
     /// A request of which as many tokens wait to be polled rests until some are. It loses nothing, and holds no other
     /// up. (tokens, 0 to 1048576, default 256)
@@ -1412,6 +1420,8 @@ pub struct inlay_request {
     /// other, as they were submitted. The sequence stays in the session, with drawn tokens, also of a request that is
     /// cancelled. (default NULL: a sequence of its own)
     pub continues: *const inlay_session,
+    /// EMBED: what the vector is made of, without progress. Of no other kind. (default NULL: all defaults)
+    pub embed: *const inlay_embed_params,
 }
 
 impl Default for inlay_request {
@@ -1460,10 +1470,13 @@ pub struct inlay_request_event {
     pub n_top: i32,
     /// With END: from its submission until it began. (microseconds)
     pub queued_us: u64,
-    /// With END: from there to its first token. (microseconds)
+    /// With END: from there to its first token, or to its end if it drew none. (microseconds)
     pub prompt_us: u64,
     /// With END: from there to its end. (microseconds)
     pub decode_us: u64,
+    /// With END and reason EMBEDDED: of the vector that
+    /// [`inlay_request_take_values`](Functions::inlay_request_take_values) gives. Else 0. (values)
+    pub n_values: usize,
 }
 
 impl Default for inlay_request_event {
@@ -2608,6 +2621,24 @@ pub struct Functions {
     /// - `queue`: The queue.
     /// - `request_id`: Of [`inlay_submit`](Functions::inlay_submit).
     pub inlay_request_cancel: unsafe extern "C" fn(queue: *const inlay_queue, request_id: u64, err: *mut inlay_error) -> inlay_status,
+    /// Moves the vector of a request of kind EMBED that has ended with EMBEDDED to the caller, once. Until then it
+    /// stays, and the request counts among the queue's max_requests. A request that ended otherwise has none.
+    ///
+    /// - Thread: any.
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: The vector stays. BUFFER_TOO_SMALL: `*needed` is set. INVALID_ARGUMENT: the number is unknown, or
+    ///   the vector was taken. INVALID_STATE: the request has not ended, or has no vector.
+    /// - Errors: BUFFER_TOO_SMALL, INVALID_STATE.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `queue`: The queue.
+    /// - `request_id`: Of [`inlay_submit`](Functions::inlay_submit).
+    /// - `values`: The vector. NULL with cap 0 only asks for the number of values. (may be null)
+    /// - `cap`: Room in values. (values)
+    /// - `needed`: Values of the vector. (values, may be null)
+    pub inlay_request_take_values: unsafe extern "C" fn(queue: *const inlay_queue, request_id: u64, values: *mut f32, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
     /// Collects what became of the queue's requests, as far as there is room; what there is no room for stays. A
     /// request's events come in order, its END last; nothing is ever lost.
     ///
@@ -3001,7 +3032,7 @@ pub struct Functions {
 }
 
 /// Names of all functions, in the header's order.
-pub const FUNCTION_NAMES: [&str; 78] = [
+pub const FUNCTION_NAMES: [&str; 79] = [
     "inlay_load",
     "inlay_prefill",
     "inlay_decode_step",
@@ -3056,6 +3087,7 @@ pub const FUNCTION_NAMES: [&str; 78] = [
     "inlay_queue_free",
     "inlay_submit",
     "inlay_request_cancel",
+    "inlay_request_take_values",
     "inlay_poll",
     "inlay_wait",
     "inlay_queue_wake",
@@ -3193,6 +3225,8 @@ unsafe extern "C" {
     pub fn inlay_submit(queue: *const inlay_queue, request: *const inlay_request, request_id: *mut u64, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_request_cancel`].
     pub fn inlay_request_cancel(queue: *const inlay_queue, request_id: u64, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_request_take_values`].
+    pub fn inlay_request_take_values(queue: *const inlay_queue, request_id: u64, values: *mut f32, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_poll`].
     pub fn inlay_poll(queue: *const inlay_queue, events: *mut inlay_request_event, cap_events: usize, event_stride: usize, tokens: *mut inlay_token_logprob, cap_tokens: usize, text: *mut c_char, cap_text: usize, n_events: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_wait`].
@@ -3302,6 +3336,7 @@ impl Functions {
             inlay_queue_free,
             inlay_submit,
             inlay_request_cancel,
+            inlay_request_take_values,
             inlay_poll,
             inlay_wait,
             inlay_queue_wake,
@@ -3629,6 +3664,12 @@ impl Functions {
                 // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
+            inlay_request_take_values: match find(c"inlay_request_take_values") {
+                p if p.is_null() && minor < 3 => absent_inlay_request_take_values,
+                p if p.is_null() => return Err("inlay_request_take_values"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
             inlay_poll: match find(c"inlay_poll") {
                 p if p.is_null() && minor < 3 => absent_inlay_poll,
                 p if p.is_null() => return Err("inlay_poll"),
@@ -3882,6 +3923,11 @@ unsafe extern "C" fn absent_inlay_submit(_: *const inlay_queue, _: *const inlay_
 unsafe extern "C" fn absent_inlay_request_cancel(_: *const inlay_queue, _: u64, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_request_cancel, which is since ABI 1.3") }
+}
+
+unsafe extern "C" fn absent_inlay_request_take_values(_: *const inlay_queue, _: u64, _: *mut f32, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_request_take_values, which is since ABI 1.3") }
 }
 
 unsafe extern "C" fn absent_inlay_poll(_: *const inlay_queue, _: *mut inlay_request_event, _: usize, _: usize, _: *mut inlay_token_logprob, _: usize, _: *mut c_char, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {

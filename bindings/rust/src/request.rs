@@ -2,7 +2,7 @@
 use crate::callbacks::WakeFn;
 use crate::options::{count, setters};
 use crate::texts::chat_params;
-use crate::{raw, ChatEnd, Conversation, Library, Prompt, RequestKind, Result, Session, SessionOptions};
+use crate::{raw, ChatEnd, Conversation, EmbedOptions, Library, Prompt, RequestKind, Result, Session, SessionOptions};
 use std::fmt;
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ setters! {
         timeout: impl Into<Option<Duration>>,
         user: u64,
         continues: impl Into<Option<&'a Session>>,
+        embed: EmbedOptions,
     }
     impl[] QueueOptions {
         max_requests: u32,
@@ -89,6 +90,9 @@ pub struct Request<'a> {
     /// of its tokens; what both begin with is not computed again. Requests for one session run one after the other, as they were
     /// submitted. The sequence stays in the session, also of a request that is cancelled. Dropping it cancels them.
     pub continues: Option<&'a Session>,
+    /// What the vector of a request of kind [`Embed`](RequestKind::Embed) is made of, whose prompt is text or tokens and which has
+    /// neither a session nor options of one. Other kinds are refused with it.
+    pub embed: EmbedOptions,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -135,6 +139,7 @@ impl<'a> Request<'a> {
             timeout: None,
             user: 0,
             continues: None,
+            embed: EmbedOptions::default(),
         }
     }
 
@@ -146,7 +151,9 @@ impl<'a> Request<'a> {
     ) -> Result<()> {
         let chat = chat_params(self.template, self.chat_end);
         self.session.with_raw(library, |session| {
-            let keeps = self.continues.is_some() && self.session == SessionOptions::default();
+            let embeds = self.kind == RequestKind::Embed;
+            let keeps = (self.continues.is_some() || embeds) && self.session == SessionOptions::default();
+            let embed = self.embed.to_raw();
             let request = raw::inlay_request {
                 kind: self.kind.to_raw(),
                 session: if keeps { std::ptr::null() } else { session },
@@ -155,6 +162,7 @@ impl<'a> Request<'a> {
                 deadline_us: micros(self.deadline),
                 timeout_us: micros(self.timeout),
                 user: self.user,
+                embed: if embeds || self.embed != EmbedOptions::default() { &embed } else { std::ptr::null() },
                 ..Default::default()
             };
             match self.prompt {
@@ -178,8 +186,8 @@ impl<'a> Request<'a> {
 #[derive(Default)]
 #[non_exhaustive]
 pub struct QueueOptions {
-    /// Requests that were submitted and whose ends were not polled: one more is [`QueueFull`](crate::Status::QueueFull). Default:
-    /// 1024. Range: 0 to 1048576.
+    /// Requests that were submitted and whose ends were not polled, or whose vectors were not taken: one more is
+    /// [`QueueFull`](crate::Status::QueueFull). Default: 1024. Range: 0 to 1048576.
     pub max_requests: u32,
     /// A request of which as many tokens wait to be polled rests until some are. It loses nothing, and holds no other up. Default:
     /// 256. Range: 0 to 1048576.

@@ -154,9 +154,12 @@ pub struct RequestEnd {
     pub n_cached: u32,
     /// Tokens that were drawn.
     pub n_drawn: u32,
+    /// Values of the vector that [`Queue::take_values`](crate::Queue::take_values) gives, where the reason is
+    /// [`Embedded`](FinishReason::Embedded). Else 0.
+    pub n_values: usize,
     /// From its submission until it began.
     pub queued: Duration,
-    /// From there to its first token.
+    /// From there to its first token, or to its end if it drew none.
     pub prompt: Duration,
     /// From there to its end.
     pub decode: Duration,
@@ -214,6 +217,7 @@ impl RequestEnd {
             n_prompt: count(event.n_prompt),
             n_cached: count(event.n_cached),
             n_drawn: count(event.n_drawn),
+            n_values: event.n_values,
             queued: Duration::from_micros(event.queued_us),
             prompt: Duration::from_micros(event.prompt_us),
             decode: Duration::from_micros(event.decode_us),

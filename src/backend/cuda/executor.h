@@ -55,6 +55,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status duplicate_kv_block(int32_t kv_group, int32_t from_block, int32_t to_block) override;
   Status move_kv(const KvMove& move) override;
   bool cuts_change_bits() const override { return true; }
+  bool asks_beside_singles() const override { return false; }  // one segment, whose kernels are others
   const KvMemory& kv_memory() const override { return kv_memory_; }
   KvForm kv_form() const override;
   Status copy_kv_to_host(const KvBlocks& blocks, std::byte* to) override;

@@ -491,6 +491,7 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_request), "timeout_us", p, &p->timeout_us);
         Field(typeof(inlay_request), "user", p, &p->user);
         Field(typeof(inlay_request), "continues", p, &p->continues);
+        Field(typeof(inlay_request), "embed", p, &p->embed);
     }
 
     struct Behind_inlay_request_event { public byte Before; public inlay_request_event Value; }
@@ -517,6 +518,7 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_request_event), "queued_us", p, &p->queued_us);
         Field(typeof(inlay_request_event), "prompt_us", p, &p->prompt_us);
         Field(typeof(inlay_request_event), "decode_us", p, &p->decode_us);
+        Field(typeof(inlay_request_event), "n_values", p, &p->n_values);
     }
 
     struct Behind_inlay_run_params { public byte Before; public inlay_run_params Value; }
@@ -721,6 +723,7 @@ static unsafe class LayoutProbe
         Constant("INLAY_FINISH_CONSTRAINT_END", (long)FinishReason.ConstraintEnd);
         Constant("INLAY_FINISH_DEAD_END", (long)FinishReason.DeadEnd);
         Constant("INLAY_FINISH_PREFILLED", (long)FinishReason.Prefilled);
+        Constant("INLAY_FINISH_EMBEDDED", (long)FinishReason.Embedded);
         Enumeration("inlay_event_kind", typeof(EventKind));
         Constant("INLAY_EVENT_NONE", (long)EventKind.None);
         Constant("INLAY_EVENT_TOKEN", (long)EventKind.Token);
@@ -796,6 +799,7 @@ static unsafe class LayoutProbe
         Enumeration("inlay_request_kind", typeof(RequestKind));
         Constant("INLAY_REQUEST_GENERATE", (long)RequestKind.Generate);
         Constant("INLAY_REQUEST_PREFILL", (long)RequestKind.Prefill);
+        Constant("INLAY_REQUEST_EMBED", (long)RequestKind.Embed);
         Enumeration("inlay_request_event_kind", typeof(RequestEventKind));
         Constant("INLAY_REQUEST_EVENT_TOKENS", (long)RequestEventKind.Tokens);
         Constant("INLAY_REQUEST_EVENT_END", (long)RequestEventKind.End);

@@ -80,6 +80,7 @@ func main() {
 	constant("INLAY_FINISH_CONSTRAINT_END", int64(raw.FinishConstraintEnd))
 	constant("INLAY_FINISH_DEAD_END", int64(raw.FinishDeadEnd))
 	constant("INLAY_FINISH_PREFILLED", int64(raw.FinishPrefilled))
+	constant("INLAY_FINISH_EMBEDDED", int64(raw.FinishEmbedded))
 	enum("inlay_event_kind", unsafe.Sizeof(raw.EventKind(0)))
 	constant("INLAY_EVENT_NONE", int64(raw.EventNone))
 	constant("INLAY_EVENT_TOKEN", int64(raw.EventToken))
@@ -155,6 +156,7 @@ func main() {
 	enum("inlay_request_kind", unsafe.Sizeof(raw.RequestKind(0)))
 	constant("INLAY_REQUEST_GENERATE", int64(raw.RequestGenerate))
 	constant("INLAY_REQUEST_PREFILL", int64(raw.RequestPrefill))
+	constant("INLAY_REQUEST_EMBED", int64(raw.RequestEmbed))
 	enum("inlay_request_event_kind", unsafe.Sizeof(raw.RequestEventKind(0)))
 	constant("INLAY_REQUEST_EVENT_TOKENS", int64(raw.RequestEventTokens))
 	constant("INLAY_REQUEST_EVENT_END", int64(raw.RequestEventEnd))
@@ -531,6 +533,7 @@ func main() {
 		field("inlay_request.timeout_us", unsafe.Offsetof(s.TimeoutUs), unsafe.Sizeof(s.TimeoutUs))
 		field("inlay_request.user", unsafe.Offsetof(s.User), unsafe.Sizeof(s.User))
 		field("inlay_request.continues", unsafe.Offsetof(s.Continues), unsafe.Sizeof(s.Continues))
+		field("inlay_request.embed", unsafe.Offsetof(s.Embed), unsafe.Sizeof(s.Embed))
 	}
 	{
 		var s raw.RequestEvent
@@ -552,6 +555,7 @@ func main() {
 		field("inlay_request_event.queued_us", unsafe.Offsetof(s.QueuedUs), unsafe.Sizeof(s.QueuedUs))
 		field("inlay_request_event.prompt_us", unsafe.Offsetof(s.PromptUs), unsafe.Sizeof(s.PromptUs))
 		field("inlay_request_event.decode_us", unsafe.Offsetof(s.DecodeUs), unsafe.Sizeof(s.DecodeUs))
+		field("inlay_request_event.n_values", unsafe.Offsetof(s.NValues), unsafe.Sizeof(s.NValues))
 	}
 	{
 		var s raw.RunParams

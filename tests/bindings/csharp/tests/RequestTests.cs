@@ -20,7 +20,7 @@ static class RequestTests
         internal readonly StringBuilder Text = new StringBuilder();
         internal FinishReason Reason;
         internal InlayException Failure;
-        internal int Ends, PromptTokens, CachedTokens, GeneratedTokens;
+        internal int Ends, ValueCount, PromptTokens, CachedTokens, GeneratedTokens;
         internal ulong User;
     }
 
@@ -45,6 +45,7 @@ static class RequestTests
             own.Ends++;
             own.Reason = next.FinishReason;
             own.Failure = next.Failure;
+            own.ValueCount = next.ValueCount;
             own.PromptTokens = next.PromptTokens;
             own.CachedTokens = next.CachedTokens;
             own.GeneratedTokens = next.GeneratedTokens;

@@ -84,6 +84,7 @@ fn constants() {
     constant("INLAY_FINISH_CONSTRAINT_END", INLAY_FINISH_CONSTRAINT_END as i64);
     constant("INLAY_FINISH_DEAD_END", INLAY_FINISH_DEAD_END as i64);
     constant("INLAY_FINISH_PREFILLED", INLAY_FINISH_PREFILLED as i64);
+    constant("INLAY_FINISH_EMBEDDED", INLAY_FINISH_EMBEDDED as i64);
     println!("enum inlay_event_kind size {}", size_of::<inlay_event_kind>());
     constant("INLAY_EVENT_NONE", INLAY_EVENT_NONE as i64);
     constant("INLAY_EVENT_TOKEN", INLAY_EVENT_TOKEN as i64);
@@ -159,6 +160,7 @@ fn constants() {
     println!("enum inlay_request_kind size {}", size_of::<inlay_request_kind>());
     constant("INLAY_REQUEST_GENERATE", INLAY_REQUEST_GENERATE as i64);
     constant("INLAY_REQUEST_PREFILL", INLAY_REQUEST_PREFILL as i64);
+    constant("INLAY_REQUEST_EMBED", INLAY_REQUEST_EMBED as i64);
     println!("enum inlay_request_event_kind size {}", size_of::<inlay_request_event_kind>());
     constant("INLAY_REQUEST_EVENT_TOKENS", INLAY_REQUEST_EVENT_TOKENS as i64);
     constant("INLAY_REQUEST_EVENT_END", INLAY_REQUEST_EVENT_END as i64);
@@ -464,6 +466,7 @@ fn structs() {
     layout!(inlay_request, timeout_us, "timeout_us");
     layout!(inlay_request, user, "user");
     layout!(inlay_request, continues, "continues");
+    layout!(inlay_request, embed, "embed");
     layout!(inlay_request_event);
     layout!(inlay_request_event, request, "request");
     layout!(inlay_request_event, sequence, "sequence");
@@ -482,6 +485,7 @@ fn structs() {
     layout!(inlay_request_event, queued_us, "queued_us");
     layout!(inlay_request_event, prompt_us, "prompt_us");
     layout!(inlay_request_event, decode_us, "decode_us");
+    layout!(inlay_request_event, n_values, "n_values");
     layout!(inlay_run_params);
     layout!(inlay_run_params, struct_size, "struct_size");
     layout!(inlay_run_params, flags, "flags");
