@@ -55,6 +55,7 @@ static uint32_t first_size(const char* type, size_t now) {
   if (strcmp(type, "inlay_sampler_params") == 0) return 64;
   if (strcmp(type, "inlay_session_params") == 0) return 32;
   if (strcmp(type, "inlay_session_info") == 0) return 32;
+  if (strcmp(type, "inlay_stats") == 0) return 72;
   return (uint32_t)now;
 }
 
