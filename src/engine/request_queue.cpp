@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <utility>
 
 #include "src/tokenizer/utf8.h"
@@ -133,7 +132,7 @@ bool RequestQueue::take_news(Request& request, const EventRoom& room, size_t& n_
     if (message.size() > room.text.size() - n_text && n_text > 0) return false;  // the next call has more room
     event.end = news.end;
     event.n_text = whole_characters(message, room.text.size() - n_text);
-    std::memcpy(room.text.data() + n_text, message.data(), event.n_text);
+    std::ranges::copy(message.substr(0, event.n_text), room.text.begin() + static_cast<ptrdiff_t>(n_text));
   } else {
     const auto n_top = static_cast<size_t>(news.n_top);
     event.n_top = news.n_top;
@@ -142,7 +141,7 @@ bool RequestQueue::take_news(Request& request, const EventRoom& room, size_t& n_
     if (event.n_tokens == 0 && event.n_text == 0) return false;
     move_front(news.tokens, event.n_tokens, room.tokens.subspan(n_tokens));
     move_front(news.top, event.n_tokens * n_top, room.tokens.subspan(n_tokens + event.n_tokens));
-    std::memcpy(room.text.data() + n_text, news.text.data(), event.n_text);
+    std::ranges::copy(std::string_view(news.text).substr(0, event.n_text), room.text.begin() + static_cast<ptrdiff_t>(n_text));
     news.text.erase(0, event.n_text);
     const int32_t n_before = request.n_unread.exchange(static_cast<int32_t>(news.tokens.size()), std::memory_order_relaxed);
     if (n_before >= limits_.unread_tokens) lets_go_on_.store(true, std::memory_order_relaxed);
