@@ -102,8 +102,8 @@ static void test_vectors(const inlay_engine* engine, const inlay_queue* queue) {
   input.n_tokens = 3;
   EXPECT(INLAY_OK, CALL(inlay_session_create)(engine, &params, &session, &err));
   EXPECT(INLAY_OK, CALL(inlay_embed)(engine, &input, 1, sizeof input, &embed, want, 4096, &width, &err));
-#define TEXT (p->kind = INLAY_REQUEST_EMBED, p->tokens = text, p->n_tokens = 3, p->embed = &embed)
-#define REFUSED(change) IN_STRUCT(inlay_request, (TEXT, change), CALL(inlay_submit)(queue, p, id, &err), INLAY_INVALID_ARGUMENT)
+#define A_TEXT (p->kind = INLAY_REQUEST_EMBED, p->tokens = text, p->n_tokens = 3, p->embed = &embed)
+#define REFUSED(change) IN_STRUCT(inlay_request, (A_TEXT, change), CALL(inlay_submit)(queue, p, id, &err), INLAY_INVALID_ARGUMENT)
   REFUSED(p->conversation = "[]");
   REFUSED(p->conversation_len = SIZE_MAX);
   REFUSED(p->chat = &chat);
@@ -113,14 +113,14 @@ static void test_vectors(const inlay_engine* engine, const inlay_queue* queue) {
   REFUSED(p->text = "a");
 #undef REFUSED
   embed.flags = 4;
-  IN_STRUCT(inlay_request, TEXT, CALL(inlay_submit)(queue, p, id, &err), INLAY_INVALID_ARGUMENT);
+  IN_STRUCT(inlay_request, A_TEXT, CALL(inlay_submit)(queue, p, id, &err), INLAY_INVALID_ARGUMENT);
   embed.flags = 0;
   embed.pooling = INLAY_POOLING_DEFAULT;
-  IN_STRUCT(inlay_request, TEXT, CALL(inlay_submit)(queue, p, id, &err), INLAY_UNSUPPORTED);
+  IN_STRUCT(inlay_request, A_TEXT, CALL(inlay_submit)(queue, p, id, &err), INLAY_UNSUPPORTED);
   CHECK(vector == 0);
   embed.pooling = INLAY_POOLING_LAST;
-  IN_STRUCT(inlay_request, (TEXT, p->priority = 7, p->deadline_us = 5, p->timeout_us = 1000000000), CALL(inlay_submit)(queue, p, id, &err), INLAY_OK);
-#undef TEXT
+  IN_STRUCT(inlay_request, (A_TEXT, p->priority = 7, p->deadline_us = 5, p->timeout_us = 1000000000), CALL(inlay_submit)(queue, p, id, &err), INLAY_OK);
+#undef A_TEXT
   IN_STRUCT(inlay_request, (p->tokens = text, p->n_tokens = 3, p->kind = INLAY_REQUEST_PREFILL), CALL(inlay_submit)(queue, p, &other, &err), INLAY_OK);
   EXPECT(INLAY_INVALID_STATE, CALL(inlay_request_take_values)(queue, vector, got, 4096, &n, &err));
   EXPECT(INLAY_OK, CALL(inlay_run)(engine, NULL, &info, &err));
