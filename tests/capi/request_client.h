@@ -1,6 +1,7 @@
 // Requests as tests use them: queues that free themselves, and what is collected as text.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 #include <string>
@@ -98,6 +99,26 @@ inline Answers answers_of(const EnginePtr& engine, const QueuePtr& queue, const 
     }
   } while (info.n_requests > 0);
   return out;
+}
+
+inline void give_thread(const EnginePtr& engine) {
+  const inlay_thread_params params = sized<inlay_thread_params>();
+  inlay_error err;
+  ASSERT_EQ(inlay_engine_set_thread(engine.get(), &params, &err), INLAY_OK) << err.message;
+}
+
+// Waits and polls until `n` requests have ended.
+inline void collect(inlay_queue* queue, Answers& into, size_t n) {
+  const auto n_ended = [&] {
+    return std::ranges::count_if(into, [](const auto& entry) { return entry.second.n_ends > 0; });
+  };
+  while (static_cast<size_t>(n_ended()) < n) {
+    int32_t ready = 0;
+    inlay_error err;
+    ASSERT_EQ(inlay_wait(queue, 60'000'000, &ready, &err), INLAY_OK) << err.message;
+    ASSERT_EQ(ready, 1);
+    poll(queue, into);
+  }
 }
 
 }  // namespace inlay::test

@@ -46,23 +46,6 @@ EnginePtr small_engine(int32_t max_sessions = 4) {
   return load(params);
 }
 
-void give_thread(const EnginePtr& engine) {
-  const inlay_thread_params params = sized<inlay_thread_params>();
-  inlay_error err;
-  ASSERT_EQ(inlay_engine_set_thread(engine.get(), &params, &err), INLAY_OK) << err.message;
-}
-
-void collect(inlay_queue* queue, Answers& into, size_t n) {
-  const auto n_ended = [&] { return std::ranges::count_if(into, [](const auto& entry) { return entry.second.n_ends > 0; }); };
-  while (static_cast<size_t>(n_ended()) < n) {
-    int32_t ready = 0;
-    inlay_error err;
-    ASSERT_EQ(inlay_wait(queue, 60'000'000, &ready, &err), INLAY_OK) << err.message;
-    ASSERT_EQ(ready, 1);
-    poll(queue, into);
-  }
-}
-
 Tokens some(size_t n, int32_t start) {
   Tokens out(n);
   for (size_t i = 0; i < n; ++i) out[i] = (start + 7 * static_cast<int32_t>(i)) % 90 + 5;

@@ -1,6 +1,7 @@
 // Requests of an engine, and what they come to alone.
 #pragma once
 
+#include <optional>
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -175,6 +176,36 @@ class EngineRequests : public EngineSessions {
   std::map<uint64_t, Collected> collected_;
   uint64_t n_events_ = 0;
   int n_compared_ = 0, n_different_ = 0;
+
+  // Steps and polls of requests that go on. The rooms are taken once.
+  void run_rounds(int n) {
+    for (int i = 0; i < n; ++i) {
+      EXPECT_TRUE(engine_->requests().run({.us = i % 2 == 0 ? 0 : 1000, .one_step = true}).ok());
+      EXPECT_TRUE(queue_->poll({.n_events = 8, .tokens = rounds_tokens_, .text = rounds_text_}, [](size_t, const RequestEvent&) {}).ok());
+      engine_->requests().note_polled();
+    }
+  }
+  // The tokens of the queue's only request, as a thread of its own waits for them; none where a call failed.
+  std::optional<std::vector<int32_t>> read_to_end(RequestQueue& queue) {
+    std::vector<int32_t> got;
+    for (bool ended = false; !ended;) {
+      const auto woken = queue.wait(10'000'000);
+      if (!woken.ok() || *woken != RequestQueue::Waited::ready) return {};
+      std::vector<TokenLogprob> room(8);
+      std::string text(64, '\0');
+      const auto polled = queue.poll({.n_events = 4, .tokens = room, .text = text}, [&](size_t, const RequestEvent& event) {
+        for (const TokenLogprob& token : std::span(room).subspan(event.first_token, event.n_tokens)) got.push_back(token.token);
+        ended = event.is_end;
+      });
+      if (!polled.ok()) return {};
+      engine_->requests().note_polled();
+    }
+    return got;
+  }
+
+ private:
+  std::vector<TokenLogprob> rounds_tokens_ = std::vector<TokenLogprob>(64);
+  std::string rounds_text_ = std::string(1024, '\0');
 };
 
 }  // namespace inlay::test

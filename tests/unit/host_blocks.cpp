@@ -489,21 +489,10 @@ TEST_P(HostBlocksOfRequests, TheEnginesThreadServesAll) {
         uint64_t id = 0;
         const int32_t which = (i + t) % 4;
         if (!engine_->requests().submit(queue, i % 2 == 0 ? prompt(80, 41 * which) : prompt(70, 7 * i + 90 * t), plain(3), id).ok()) return;
-        Tokens got;
-        for (bool ended = false; !ended;) {
-          const auto woken = queue->wait(10'000'000);
-          if (!woken.ok() || *woken != RequestQueue::Waited::ready) return;
-          std::vector<TokenLogprob> room(8);
-          std::string text(64, '\0');
-          const auto polled = queue->poll({.n_events = 4, .tokens = room, .text = text}, [&](size_t, const RequestEvent& event) {
-            for (const TokenLogprob& token : std::span(room).subspan(event.first_token, event.n_tokens)) got.push_back(token.token);
-            ended = event.is_end;
-          });
-          if (!polled.ok()) return;
-          engine_->requests().note_polled();
-        }
+        const auto got = read_to_end(*queue);
+        if (!got) return;
         const Tokens& own = wanted[static_cast<size_t>(which)].tokens;
-        n_right += i % 2 == 1 || (GetParam() == DeviceKind::cuda ? got.size() == own.size() : got == own);
+        n_right += i % 2 == 1 || (GetParam() == DeviceKind::cuda ? got->size() == own.size() : *got == own);
       }
     });
   }
@@ -520,19 +509,10 @@ TEST_P(HostBlocksOfRequests, StepsThatMakeBlocksGoAllocateNothing) {
   for (int32_t i = 0; i < 6; ++i) submit(prompt(66, 31 * i), plain(1));
   run_all();
   submit(prompt(20, 7), plain(480));
-  std::vector<TokenLogprob> tokens(64);
-  std::string text(1024, '\0');
-  const auto rounds = [&](int n) {
-    for (int i = 0; i < n; ++i) {
-      EXPECT_TRUE(engine_->requests().run({.us = i % 2 == 0 ? 0 : 1000, .one_step = true}).ok());
-      EXPECT_TRUE(queue_->poll({.n_events = 8, .tokens = tokens, .text = text}, [](size_t, const RequestEvent&) {}).ok());
-      engine_->requests().note_polled();
-    }
-  };
-  while (stored().n_moved_out < 2) rounds(1);
+  while (stored().n_moved_out < 2) run_rounds(1);
   const uint64_t n_before = stored().n_moved_out;
   const int64_t before = test::allocation_count();
-  rounds(150);
+  run_rounds(150);
   EXPECT_EQ(test::allocation_count(), before);
   EXPECT_GT(stored().n_moved_out, n_before) << "a step of these has made room";
 }

@@ -413,20 +413,11 @@ TEST_P(RequestVectors, WhatIsNotFiniteIsAnError) {
 TEST_P(RequestVectors, DecodingBesideThemAllocatesNothing) {
   load_with({.n_context = 512, .max_sessions = 4, .n_threads = 1, .prefill_chunk = 32});
   for (int32_t i = 0; i < 3; ++i) submit(prompt(20, i), plain(400));
-  std::vector<TokenLogprob> tokens(64);
-  std::string text(1024, '\0');
-  const auto rounds = [&](int n) {
-    for (int i = 0; i < n; ++i) {
-      EXPECT_TRUE(engine_->requests().run({.us = i % 2 == 0 ? 0 : 1000, .one_step = true}).ok());
-      EXPECT_TRUE(queue_->poll({.n_events = 8, .tokens = tokens, .text = text}, [](size_t, const RequestEvent&) {}).ok());
-      engine_->requests().note_polled();
-    }
-  };
-  rounds(50);
+  run_rounds(50);
   submit(prompt(100), embedding(Pooling::mean));
-  rounds(50);
+  run_rounds(50);
   const int64_t before = test::allocation_count();
-  rounds(100);
+  run_rounds(100);
   EXPECT_EQ(test::allocation_count(), before);
 }
 

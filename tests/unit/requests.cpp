@@ -361,22 +361,11 @@ TEST_P(EngineRequests, TheEnginesThreadServesAll) {
     for (int t = 0; t < 8; ++t) {
       hosts.emplace_back([&] {
         const auto queue = engine_->requests().add_queue(engine_, {});
-        std::vector<int32_t> got;
         uint64_t id = 0;
         if (!engine_->requests().submit(queue, tokens, plain(20), id).ok()) return;
-        for (bool ended = false; !ended;) {
-          const auto woken = queue->wait(10'000'000);
-          if (!woken.ok() || *woken != RequestQueue::Waited::ready) return;
-          std::vector<TokenLogprob> room(8);
-          std::string text(64, '\0');
-          const auto polled = queue->poll({.n_events = 4, .tokens = room, .text = text}, [&](size_t, const RequestEvent& event) {
-            for (const TokenLogprob& token : std::span(room).subspan(event.first_token, event.n_tokens)) got.push_back(token.token);
-            ended = event.is_end;
-          });
-          if (!polled.ok()) return;
-          engine_->requests().note_polled();
-        }
-        if (GetParam() == DeviceKind::cuda ? got.size() == own.tokens.size() : got == own.tokens) ++n_right;
+        const auto got = read_to_end(*queue);
+        if (!got) return;
+        if (GetParam() == DeviceKind::cuda ? got->size() == own.tokens.size() : *got == own.tokens) ++n_right;
       });
     }
     for (std::thread& host : hosts) host.join();
@@ -517,18 +506,9 @@ TEST_P(EngineRequests, AConversationThatGrowsComputesWhatIsNew) {
 TEST_P(EngineRequests, AllocateNothingAfterWarmUp) {
   load_with({.n_context = 512, .max_sessions = 4, .n_threads = 1, .prefill_chunk = 32});
   for (int32_t i = 0; i < 4; ++i) submit(prompt(20, i), plain(300));
-  std::vector<TokenLogprob> tokens(64);
-  std::string text(1024, '\0');
-  const auto rounds = [&](int n) {
-    for (int i = 0; i < n; ++i) {
-      EXPECT_TRUE(engine_->requests().run({.us = i % 2 == 0 ? 0 : 1000, .one_step = true}).ok());
-      EXPECT_TRUE(queue_->poll({.n_events = 8, .tokens = tokens, .text = text}, [](size_t, const RequestEvent&) {}).ok());
-      engine_->requests().note_polled();
-    }
-  };
-  rounds(100);
+  run_rounds(100);
   const int64_t before = test::allocation_count();
-  rounds(100);
+  run_rounds(100);
   EXPECT_EQ(test::allocation_count(), before);
   submit(prompt(5));
   EXPECT_GT(test::allocation_count(), before) << "negative control: the counter sees the engine's";
