@@ -1,7 +1,16 @@
-// Copies to the host and back, prompts that begin alike, conversations that come back, requests beside sessions that a host steps itself, how well run()
-// keeps a frame's budget, and 64 requests that arrive by and by.
+// What requests take and give, part by part:
 //
-//   bench_requests MODEL [cpu|cuda] [MAX_SESSIONS] [PART]     PART: copies, beginnings, returning, steps, frames or arrivals alone
+//   copies      keys and values to the host and back; a session saved, restored, and saved beside others that decode
+//   beginnings  prompts that begin alike
+//   returning   conversations that come back, more than the pool holds
+//   submit      how long a call that submits a long text takes
+//   prompts     many short prompts beside one as long as all of them
+//   steps       a step of requests beside one of sessions that a host steps itself
+//   frames      how well run() keeps a frame's budget
+//   gaps        the time between the tokens of readers, while prompts or vectors of others are computed
+//   arrivals    64 requests that arrive by and by, all at once, and each as another one ends
+//
+//   bench_requests MODEL [cpu|cuda] [MAX_SESSIONS] [PART]
 //
 // INLAY_BENCH_JOBS=FILE writes the arrivals for peer_arrivals.c, to FILE.arrivals and FILE.at-once.
 #include <algorithm>
@@ -11,11 +20,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <numeric>
 #include <random>
+#include <regex>
 #include <thread>
 
 #include "src/backend/kv_memory.h"
+#include "src/engine/chat_messages.h"
 #include "src/engine/requests.h"
 #include "src/engine/saved_session.h"
 
@@ -45,6 +57,8 @@ struct Bench {
   std::vector<TokenLogprob> tokens = std::vector<TokenLogprob>(4096);
   std::string text = std::string(1 << 16, '\0');
   std::vector<std::pair<uint64_t, RequestEnd>> ended;  // by what the request was submitted with, as poll() comes upon them
+  std::map<uint64_t, double> last_token;               // likewise: when poll() came upon it
+  std::vector<double> gaps;                            // ms, between the tokens of each
 
   std::vector<int32_t> prompt(int32_t n) {
     std::vector<int32_t> out;
@@ -64,13 +78,27 @@ struct Bench {
         n_tokens += event.n_tokens;
         n_ends += event.is_end;
         if (event.is_end && event.end.reason == FinishReason::error) fail(event.end.status);
-        if (event.is_end) ended.emplace_back(event.user, event.end);
+        if (event.n_tokens > 0) note_tokens(event.user, event.n_tokens);
+        if (!event.is_end) return;
+        ended.emplace_back(event.user, event.end);
+        last_token.erase(event.user);
       });
       if (!n.ok()) fail(n.status());
       if (*n == 0) break;
     }
     engine->requests().note_polled();
     return {n_tokens, n_ends};
+  }
+  // Tokens that come together have no time between them.
+  void note_tokens(uint64_t user, size_t n) {
+    const auto [last, is_first] = last_token.try_emplace(user, now());
+    if (!is_first) gaps.push_back((now() - last->second) * 1e3);
+    gaps.insert(gaps.end(), n - 1, 0.0);
+    last->second = now();
+  }
+  void run_to_the_end() {
+    while (run({}).n_requests > 0) poll();
+    poll();
   }
   RunResult run(const RunBudget& budget) {
     auto result = engine->requests().run(budget);
@@ -103,8 +131,7 @@ struct Bench {
     const double start = now();
     for (int32_t i = 0; i < n_steps; ++i) run({.one_step = true}), poll();
     const double took = (now() - start) / n_steps;
-    while (run({}).n_requests > 0) poll();
-    poll();
+    run_to_the_end();
     return took;
   }
 
@@ -150,8 +177,7 @@ struct Bench {
       const double rate = static_cast<double>(n_tokens) / computed;
       if (budget_ms == 0) unbounded = rate;
       std::printf("%6d %8.3f %8.3f %8.3f %10.1f %8.3f\n", budget_ms, part_of(over, 0.5), part_of(over, 0.99), part_of(over, 1), rate, rate / unbounded);
-      while (run({}).n_requests > 0) poll();
-      poll();
+      run_to_the_end();
     }
   }
 
@@ -174,13 +200,13 @@ struct Bench {
           if (now() < frame_ends) std::this_thread::sleep_for(std::chrono::duration<double>(frame_ends - now()));
         }
         rates[waits ? 0 : 1] = static_cast<double>(n_tokens) * 60 / kFrames;
-        while (run({}).n_requests > 0) poll();
-        poll();
+        run_to_the_end();
       }
       std::printf("%6d %8.3f %8.3f %8.3f %10.1f %8.1f\n", budget_ms, part_of(took, 0.5), part_of(took, 0.99), part_of(took, 1), rates[0], rates[1]);
     }
   }
 
+  enum class Arrivals : uint8_t { by_and_by, at_once, closed };  // closed: a request for each that ends
   struct Job {
     double at;
     int32_t n_prompt, n_answer;
@@ -216,7 +242,7 @@ struct Bench {
   }
 
   // Beside a replay: all prompts at the speed of one of their mean length, and each step's decode rows at what so many sessions take.
-  void arrivals(int n_requests, int32_t longest_prompt, int32_t longest_answer, bool all_at_once) {
+  void arrivals(int n_requests, int32_t longest_prompt, int32_t longest_answer, Arrivals way, int n_at_a_time) {
     std::vector<Job> jobs;
     double prompt_tokens = 0, drawn = 0;
     for (int i = 0; i < n_requests; ++i) {
@@ -232,18 +258,20 @@ struct Bench {
     const double least = prompt_tokens * per_prompt_token + drawn / static_cast<double>(most) * decode.back();
     std::exponential_distribution<double> gap(n_requests / (least / 2));  // so that the last one comes after half of that, on average
     double at = 0;
-    for (Job& job : jobs) job.at = all_at_once ? 0 : at += gap(random);
-    if (const char* path = std::getenv("INLAY_BENCH_JOBS")) write_jobs(path, jobs, all_at_once);
+    for (Job& job : jobs) job.at = way == Arrivals::by_and_by ? at += gap(random) : 0;
+    const char* path = std::getenv("INLAY_BENCH_JOBS");
+    if (path != nullptr && way != Arrivals::closed) write_jobs(path, jobs, way == Arrivals::at_once);
     const RequestCounts counts_before = engine->requests().counts();
     std::vector<Step> steps;
     double idle = 0;
     size_t n_ends = 0, next = 0;
     std::vector<double> late(jobs.size());  // how long a request waited for the step at hand before it was submitted
     ended.clear();
+    gaps.clear();
     const double start = now();
     while (n_ends < jobs.size()) {
-      for (; next < jobs.size() && now() - start >= jobs[next].at; ++next) {
-        late[next] = now() - start - jobs[next].at;
+      for (; next < jobs.size() && now() - start >= jobs[next].at && next - n_ends < static_cast<size_t>(n_at_a_time); ++next) {
+        late[next] = way == Arrivals::by_and_by ? now() - start - jobs[next].at : 0;
         submit(prompt(jobs[next].n_prompt), jobs[next].n_answer, next);
       }
       const EngineStats before = engine->stats();
@@ -268,7 +296,7 @@ struct Bench {
     }
     const RequestCounts counts = engine->requests().counts();
     std::printf("%d requests (prompts to %d, answers to %d%s): %.3f s; replay %.3f s; ratio %.3f; put out %llu, computed again %llu tokens, copied back %llu\n", n_requests,
-                longest_prompt, longest_answer, all_at_once ? ", all at once" : "", took, bound, took / bound,
+                longest_prompt, longest_answer, way == Arrivals::by_and_by ? "" : way == Arrivals::at_once ? ", all at once" : ", each as one ends", took, bound, took / bound,
                 static_cast<unsigned long long>(counts.n_put_out - counts_before.n_put_out),
                 static_cast<unsigned long long>(counts.n_computed_again - counts_before.n_computed_again),
                 static_cast<unsigned long long>(counts.n_copied_back - counts_before.n_copied_back));
@@ -279,8 +307,8 @@ struct Bench {
       first.push_back(late[i] * 1e3 + static_cast<double>(end.queued_us + end.prompt_us) * 1e-3);
       between.push_back(static_cast<double>(end.decode_us) * 1e-3 / std::max(1, end.n_drawn - 1));
     }
-    std::printf("  %.0f tokens/s drawn; to the first token p50 %.1f, p99 %.1f ms; from one to the next p50 %.2f, p99 %.2f ms\n", drawn / took, part_of(first, 0.5), part_of(first, 0.99),
-                part_of(between, 0.5), part_of(between, 0.99));
+    std::printf("  %.0f tokens/s drawn; to the first token p50 %.1f, p99 %.1f ms; from one to the next p50 %.2f, p99 %.2f ms (of the requests' means %.2f, %.2f)\n", drawn / took,
+                part_of(first, 0.5), part_of(first, 0.99), part_of(gaps, 0.5), part_of(gaps, 0.99), part_of(between, 0.5), part_of(between, 0.99));
   }
   // For peer_arrivals.c.
   static void write_jobs(const std::string& path, const std::vector<Job>& jobs, bool all_at_once) {
@@ -290,22 +318,153 @@ struct Bench {
     std::fclose(file);
   }
 
-  // Prompts that begin alike, one after the other: how long until the first token of each.
-  void beginnings(int32_t n_common, int32_t n_rest) {
+  // Milliseconds until the first token of one prompt.
+  double first_token(std::vector<int32_t> given) {
+    const double start = now();
+    submit(std::move(given), 1);
+    run_to_the_end();
+    return (now() - start) * 1e3;
+  }
+  static std::vector<int32_t> joined(std::vector<int32_t> a, const std::vector<int32_t>& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+  }
+
+  // Prompts that begin alike: all at once while nobody has computed the beginning, then one after the other beside prompts as long as their rest.
+  void beginnings(int n, int32_t n_common, int32_t n_rest) {
     const std::vector<int32_t> common = prompt(n_common);
-    std::printf("the first token of requests that have %d tokens in common and %d of their own, s:", n_common, n_rest);
-    for (int i = 0; i < 4; ++i) {
-      std::vector<int32_t> whole = common;
-      const std::vector<int32_t> rest = prompt(n_rest);
-      whole.insert(whole.end(), rest.begin(), rest.end());
-      const double start = now();
-      submit(std::move(whole), 1);
-      const auto ran = engine->requests().run({});
-      if (!ran.ok()) fail(ran.status());
-      std::printf(" %.4f", now() - start);
-      (void)poll();
+    ended.clear();
+    const double start = now();
+    for (int i = 0; i < n; ++i) submit(joined(common, prompt(n_rest)), 1);
+    run_to_the_end();
+    const double together = (now() - start) * 1e3;
+    int32_t n_computed = 0;
+    for (const auto& [user, end] : ended) n_computed += end.n_prompt - end.n_cached;
+    std::vector<double> hits, alone;
+    for (int i = 0; i < n; ++i) {
+      alone.push_back(first_token(prompt(n_rest)));
+      hits.push_back(first_token(joined(common, prompt(n_rest))));
+      hits.push_back(first_token(joined(common, prompt(n_rest))));
+      alone.push_back(first_token(prompt(n_rest)));
     }
-    std::printf("\n");
+    const double first = first_token(prompt(n_common + n_rest));
+    std::printf("%d prompts with %d tokens in common and %d of their own, at once: %.1f ms, %d tokens computed, %d without repetition\n", n, n_common, n_rest, together, n_computed,
+                n_common + n * n_rest);
+    std::printf("  first token, one after the other: p50 %.2f, p99 %.2f ms; prompts of %d tokens %.2f, %.2f ms; ratio %.3f; one that finds nothing %.1f ms\n", part_of(hits, 0.5),
+                part_of(hits, 0.99), n_rest, part_of(alone, 0.5), part_of(alone, 0.99), part_of(hits, 0.5) / part_of(alone, 0.5), first);
+  }
+
+  // The first tokens of n prompts that come at once, beside that of one as long as all of them.
+  void prompts(int32_t n, int32_t n_tokens) {
+    std::vector<double> many, one;
+    const auto of_many = [&] {
+      std::vector<std::vector<int32_t>> given;
+      for (int32_t i = 0; i < n; ++i) given.push_back(prompt(n_tokens));
+      const double start = now();
+      for (auto& tokens_of_one : given) submit(std::move(tokens_of_one), 1);
+      run_to_the_end();
+      return (now() - start) * 1e3;
+    };
+    for (int round = 0; round < 5; ++round) {
+      many.push_back(of_many());
+      one.push_back(first_token(prompt(n * n_tokens)));
+      one.push_back(first_token(prompt(n * n_tokens)));
+      many.push_back(of_many());
+    }
+    std::printf("%d prompts of %d tokens at once %.2f ms, one of %d tokens %.2f ms, ratio %.3f (medians, A-B-B-A)\n", n, n_tokens, part_of(many, 0.5), n * n_tokens, part_of(one, 0.5),
+                part_of(many, 0.5) / part_of(one, 0.5));
+  }
+
+  enum class Others : uint8_t { none, prompts, vectors };
+  static constexpr uint64_t kOther = 1'000'000;  // the user of a request of others
+
+  // Readers that draw without end, and one request of others at a time.
+  void gaps_beside(const char* what, Others others, int32_t n_other, int64_t max_step_us, double seconds) {
+    constexpr uint64_t kReaders = 8;
+    const int32_t n_drawn = engine->info().n_context - 200;
+    for (uint64_t i = 0; i < kReaders; ++i) submit(prompt(64), n_drawn, i);
+    while (last_token.size() < kReaders) run({.max_step_us = max_step_us, .one_step = true}), poll();
+    gaps.clear();
+    ended.clear();
+    size_t n_others = 0;
+    bool is_out = false;
+    const double start = now();
+    std::vector<double> steps;
+    while (now() - start < seconds && ended.size() <= n_others) {
+      if (others != Others::none && !is_out) {
+        uint64_t id = 0;
+        RequestOptions options{.session = drawing(1), .user = kOther};
+        if (others == Others::vectors) options = {.kind = RequestKind::embed, .user = kOther};
+        check(engine->requests().submit(queue, prompt(n_other), std::move(options), id));
+        is_out = true;
+      }
+      const double began = now();
+      run({.max_step_us = max_step_us, .one_step = true});
+      poll();
+      steps.push_back((now() - began) * 1e3);
+      if (ended.size() > n_others) is_out = false, ++n_others;
+    }
+    const double took = now() - start;
+    std::printf("  %s: p50 %.2f, p99 %.2f, longest %.2f ms; %.0f tokens/s drawn, %.0f tokens/s of others\n", what, part_of(gaps, 0.5), part_of(gaps, 0.99), part_of(gaps, 1),
+                static_cast<double>(gaps.size()) / took, static_cast<double>(n_others) * n_other / took);
+    for (const auto& request : queue->live()) engine->requests().cancel(*request);
+    run_to_the_end();
+    last_token.clear();
+  }
+  void gaps_of_readers(int32_t n_prompt, int32_t n_text, double seconds) {
+    std::printf("from one token to the next of 8 readers\n");
+    gaps_beside("alone", Others::none, 0, 0, seconds);
+    for (const int max_ms : {0, 20, 10, 5}) {
+      const std::string what = "beside prompts of " + std::to_string(n_prompt) + " tokens, max_step_us " + std::to_string(max_ms * 1000);
+      gaps_beside(what.c_str(), Others::prompts, n_prompt, max_ms * 1000, seconds);
+    }
+    for (const int max_ms : {0, 5}) {
+      const std::string what = "beside vectors of " + std::to_string(n_text) + " tokens, max_step_us " + std::to_string(max_ms * 1000);
+      gaps_beside(what.c_str(), Others::vectors, n_text, max_ms * 1000, seconds);
+    }
+  }
+
+  // The longest step of others while a session is saved again and again by another thread.
+  void saved_beside_steps(int32_t n_tokens, int n_steps) {
+    std::vector<std::shared_ptr<Session>> sessions;
+    std::vector<Session*> named;
+    const auto begin = [&](int32_t n) {
+      auto made = engine->create_session(drawing(0));
+      if (!made.ok()) fail(made.status());
+      size_t n_done = 0;
+      check((*made)->prefill(prompt(n), n_done));
+      return *std::move(made);
+    };
+    for (int i = 0; i < 4; ++i) sessions.push_back(begin(32)), named.push_back(sessions.back().get());
+    const std::shared_ptr<Session> other = begin(n_tokens);
+    std::vector<StepEvent> events(named.size());
+    const auto steps_of = [&] {
+      std::vector<double> out;
+      for (int i = 0; i < n_steps; ++i) {
+        const double start = now();
+        check(engine->decode_step(named, events));
+        out.push_back((now() - start) * 1e3);
+      }
+      return out;
+    };
+    (void)steps_of();
+    const std::vector<double> before = steps_of();
+    std::atomic<bool> is_over{false};
+    int n_saved = 0;
+    std::vector<std::byte> state;
+    std::thread saver([&] {
+      for (; !is_over.load(); ++n_saved) {
+        auto saved = SavedSession::of(*other);
+        if (!saved.ok()) fail(saved.status());
+        state.resize(saved->n_bytes());
+        check(saved->write(std::span(state)));
+      }
+    });
+    const std::vector<double> beside = steps_of();
+    is_over.store(true);
+    saver.join();
+    std::printf("a step of 4 sessions: p50 %.2f, p99 %.2f, longest %.2f ms; beside another one's %d saves of %d tokens: %.2f, %.2f, %.2f ms\n", part_of(before, 0.5), part_of(before, 0.99),
+                part_of(before, 1), n_saved, n_tokens, part_of(beside, 0.5), part_of(beside, 0.99), part_of(beside, 1));
   }
 
   // Keys and values to the host and back, as requests that are put out take; and a session saved and restored.
@@ -377,8 +536,7 @@ void returning(const char* path, DeviceKind device, const Returning& r, double p
     for (std::vector<int32_t>& tokens : conversations) {
       bench.ended.clear();
       bench.submit(tokens, r.n_drawn);
-      while (bench.run({}).n_requests > 0) bench.poll();
-      bench.poll();
+      bench.run_to_the_end();
       const RequestEnd& end = bench.ended.back().second;
       if (turn > 0) {
         first.push_back(static_cast<double>(end.queued_us + end.prompt_us) * 1e-3);
@@ -402,28 +560,79 @@ void returning(const char* path, DeviceKind device) {
   for (const double part : {0.0, 1.0, 0.5, 0.5, 1.0, 0.0}) returning(path, device, r, part);
 }
 
+// A call with a text of so many tokens, rendered and divided into tokens by the caller's thread, while the engine's thread computes: as inlay_submit does it.
+void submits(const char* path, DeviceKind device, size_t n_tokens, int n_times) {
+  auto engine = Engine::load(path, {.device = device, .n_context = static_cast<int32_t>(n_tokens + n_tokens / 8), .max_sessions = 2});
+  if (!engine.ok()) fail(engine.status());
+  const Tokenizer* tokenizer = (*engine)->tokenizer();
+  if (tokenizer == nullptr) fail(error(Code::unsupported, "the model has no tokenizer"));
+  Bench bench{.engine = *engine, .queue = (*engine)->requests().add_queue(*engine, {.unread_tokens = 100'000})};
+  constexpr std::array kWords{"the", "river", "Anna", "walked", "42", "quietly", "because", "houses,", "stone.", "\n", "it's", "under", "a", "remembered", "(later)", "winter"};
+  std::string words;
+  std::vector<int32_t> encoded;
+  while (encoded.size() < n_tokens) {
+    for (size_t i = 0; i < n_tokens / 16; ++i) words += std::string(kWords[bench.random() % kWords.size()]) + " ";
+    encoded.clear();
+    check(tokenizer->encode(words, {}, encoded));
+  }
+  const std::string messages = R"([{"role": "user", "content": ")" + std::regex_replace(words, std::regex("\n"), "\\n") + "\"}]";
+  check((*engine)->requests().set_thread(ThreadShare{}));
+  for (const bool computes : {false, true}) {
+    for (const bool as_messages : {false, true}) {
+      std::vector<double> took;
+      for (int i = 0; i < n_times; ++i) {
+        uint64_t id = 0;
+        if (computes && bench.queue->live().empty()) bench.submit(bench.prompt(64), 2000);
+        const double start = now();
+        std::vector<int32_t> given;
+        if (as_messages) {
+          auto tokens = tokenize_chat(**engine, messages, {});
+          if (!tokens.ok()) fail(tokens.status());
+          given = *std::move(tokens);
+        } else {
+          check(tokenizer->encode(words, {}, given));
+        }
+        check((*engine)->requests().submit(bench.queue, std::move(given), {.session = Bench::drawing(1)}, id));
+        took.push_back((now() - start) * 1e3);
+        if (const auto request = bench.queue->cancel(id)) (*engine)->requests().cancel(*request);
+        bench.poll();
+      }
+      std::printf("submit of %zu tokens as %s%s: p50 %.2f, p99 %.2f ms\n", encoded.size(), as_messages ? "messages" : "text", computes ? " while the engine's thread computes" : "",
+                  part_of(took, 0.5), part_of(took, 0.99));
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string part = argc > 4 ? argv[4] : "";
-  const std::array parts{"copies", "beginnings", "returning", "steps", "frames", "arrivals"};
-  if (argc < 2 || (!part.empty() && std::ranges::find(parts, part) == parts.end()))
-    return std::fprintf(stderr, "bench_requests MODEL [cpu|cuda] [MAX_SESSIONS] [copies|beginnings|returning|steps|frames|arrivals]\n"), 2;
+  const std::array parts{"copies", "beginnings", "returning", "submit", "prompts", "steps", "frames", "gaps", "arrivals"};
+  if (argc < 2 || (!part.empty() && std::ranges::find(parts, part) == parts.end())) {
+    std::fprintf(stderr, "bench_requests MODEL [cpu|cuda] [MAX_SESSIONS] [PART]\nPART:");
+    for (const char* name : parts) std::fprintf(stderr, " %s", name);
+    return std::fprintf(stderr, "\n"), 2;
+  }
   const auto is_asked = [&](const char* name) { return part.empty() || part == name; };
   const bool cuda = argc > 2 && std::strcmp(argv[2], "cuda") == 0;
-  if (is_asked("returning")) returning(argv[1], cuda ? DeviceKind::cuda : DeviceKind::cpu);
-  if (part == "returning") return 0;
-  auto engine = Engine::load(argv[1], {.device = cuda ? DeviceKind::cuda : DeviceKind::cpu,
-                                       .n_context = 4096,
-                                       .max_sessions = argc > 3 ? std::atoi(argv[3]) : 32,
-                                       .kv_budget_bytes = uint64_t{16} << 30});
+  const DeviceKind device = cuda ? DeviceKind::cuda : DeviceKind::cpu;
+  if (is_asked("returning")) returning(argv[1], device);
+  if (is_asked("submit")) submits(argv[1], device, 32'000, 100);
+  if (part == "returning" || part == "submit") return 0;
+  auto engine = Engine::load(argv[1], {.device = device, .n_context = 4608, .max_sessions = argc > 3 ? std::atoi(argv[3]) : 32, .kv_budget_bytes = uint64_t{16} << 30});
   if (!engine.ok()) fail(engine.status());
   Bench bench{.engine = *engine, .queue = (*engine)->requests().add_queue(*engine, {.unread_tokens = 100'000})};
   if (is_asked("copies")) bench.copies(cuda ? 4000 : 500);
-  if (is_asked("beginnings")) bench.beginnings(1000, 40);
+  if (is_asked("copies")) bench.saved_beside_steps(cuda ? 4000 : 500, 300);
+  if (is_asked("beginnings")) cuda ? bench.beginnings(32, 2000, 40) : bench.beginnings(8, 1000, 40);
+  if (is_asked("prompts")) cuda ? bench.prompts(32, 128) : bench.prompts(8, 64);
   if (is_asked("steps")) bench.steps();
   if (is_asked("frames")) bench.frames();
   if (is_asked("frames") && cuda) bench.frames_without_waiting();
+  if (is_asked("gaps")) cuda ? bench.gaps_of_readers(2000, 200, 3) : bench.gaps_of_readers(500, 100, 10);
   if (!is_asked("arrivals")) return 0;
-  for (const bool all_at_once : {false, true}) cuda ? bench.arrivals(64, 2048, 256, all_at_once) : bench.arrivals(64, 256, 48, all_at_once);
+  for (const auto way : {Bench::Arrivals::by_and_by, Bench::Arrivals::at_once, Bench::Arrivals::closed}) {
+    const int n = cuda ? 64 : 32, n_all = way == Bench::Arrivals::closed ? 3 * n : 64;
+    cuda ? bench.arrivals(n_all, 2048, 256, way, way == Bench::Arrivals::closed ? n : n_all) : bench.arrivals(n_all, 256, 48, way, way == Bench::Arrivals::closed ? n : n_all);
+  }
 }

@@ -67,6 +67,11 @@ def version_problems(text: str, newest: str) -> list[str]:
     return [f"{name} needs version {version} of the C library, later than {newest}" for name, version in found if numbers(version) > numbers(newest)]
 
 
+def descriptor_problems(text: str) -> list[str]:
+    """`text` is what readelf -rW prints. A variable found by a TLS descriptor is not found through __tls_get_addr, which thread_storage.cpp replaces."""
+    return [f"has a TLS descriptor{' of ' + name if name else ''}" for name in re.findall(r"R_X86_64_TLSDESC\S*[ \t]*\S*[ \t]*(\S*)", text)]
+
+
 def run(*command: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
@@ -75,6 +80,7 @@ def main(library: str, description: str, *options: str) -> int:
     with open(description, encoding="utf-8") as file:
         functions = [f["name"] for f in json.load(file)["functions"]]
     problems = dynamic_problems(run("readelf", "-dW", library))
+    problems += descriptor_problems(run("readelf", "-rW", library))
     problems += export_problems(run("nm", "-D", "--defined-only", library), functions)
     imports = run("nm", "-D", "--undefined-only", library)
     problems += import_problems(imports)

@@ -1,6 +1,10 @@
 """Shows that check_library.py finds what it is there to find."""
 
+import platform
+import shutil
+import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -33,6 +37,32 @@ class Dynamic(unittest.TestCase):
         self.assertTrue(check.dynamic_problems(DYNAMIC + " 0x16 (TEXTREL) 0x0\n"))
         self.assertTrue(check.dynamic_problems(DYNAMIC + " 0x1d (RUNPATH) Library runpath: [/tmp]\n"))
         self.assertTrue(check.dynamic_problems(""))
+
+
+class Descriptors(unittest.TestCase):
+    RELOCATIONS = """
+    Offset             Info             Type               Symbol's Value  Symbol's Name + Addend
+00000000001ff000  0000000000000010 R_X86_64_DTPMOD64                         0
+00000000001ff010  0000000000000012 R_X86_64_TPOFF64                          40
+"""
+
+    def test_accepts(self):
+        self.assertEqual(check.descriptor_problems(self.RELOCATIONS), [])
+
+    def test_refuses(self):
+        with_one = self.RELOCATIONS + "00000000001ff020  0000000000000024 R_X86_64_TLSDESC                         18\n"
+        self.assertEqual(len(check.descriptor_problems(with_one)), 1)
+
+    if platform.machine() == "x86_64" and shutil.which("gcc"):
+
+        def test_refuses_what_a_compiler_makes(self):
+            with tempfile.TemporaryDirectory() as folder:
+                source = Path(folder, "one.c")
+                source.write_text("static __thread int n; int* get(void) { return &n; }\n", encoding="utf-8")
+                for dialect, n in (("gnu", 0), ("gnu2", 1)):
+                    library = Path(folder, f"{dialect}.so")
+                    subprocess.run(["gcc", "-shared", "-fPIC", f"-mtls-dialect={dialect}", "-o", library, source], check=True)
+                    self.assertEqual(len(check.descriptor_problems(check.run("readelf", "-rW", str(library)))), n, dialect)
 
 
 class Exports(unittest.TestCase):

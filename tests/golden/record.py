@@ -3,9 +3,10 @@
 
 usage: record.py BEFORE AFTER MODELS [--runs cpu|cuda] [--programs N] [--before OPTIONS] [--after OPTIONS]
   BEFORE, AFTER        the program `record` of each build
-  --runs               compares these runs (one without options): cpu: 1 and 3 threads, run-ahead; cuda: as loaded, without the token
-                       kernel, without cuBLAS, run-ahead
+  --runs               compares these runs (one without options): cpu: 1 and 3 threads, run-ahead, each instruction set of this processor;
+                       cuda: as loaded, without the token kernel, without cuBLAS, run-ahead
   --before, --after    options of one of the two alone
+  --needs WHAT         exits with 77 where the machine lacks it (tests/lint/needs.py)
 
 Prints a line for each run, with the first line in which the two differ.
 """
@@ -14,11 +15,21 @@ import itertools
 import shlex
 import subprocess
 import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lint"))
+import needs  # noqa: E402  # pylint: disable=wrong-import-position
+
+
+def is_there(what):
+    return needs.NEEDS[what].is_there(needs.this_machine())
+
 
 NO_CUBLAS, RUN_AHEAD = 1, 4
 RUNS = {
     None: [[]],
-    "cpu": [["--threads", "1"], ["--threads", "3"], ["--flags", str(RUN_AHEAD)]],
+    "cpu": [["--threads", "1"], ["--threads", "3"], ["--flags", str(RUN_AHEAD)], ["--tuning", "isa=generic"],
+            *(["--tuning", f"isa={name}"] for name in ("avx2", "avx512") if is_there(f"a processor with {name}"))],
     "cuda": [["--device", "cuda", *options] for options in ([], ["--tuning", "token_kernel=0"], ["--flags", str(NO_CUBLAS)], ["--flags", str(RUN_AHEAD)])],
 }
 
@@ -58,7 +69,11 @@ def main():
     parser.add_argument("--programs", default="300")
     parser.add_argument("--before-options", "--before", default="")
     parser.add_argument("--after-options", "--after", default="")
+    parser.add_argument("--needs")
     options = parser.parse_args()
+    if options.needs and not is_there(options.needs):
+        print(f"skipped: needs {options.needs}")
+        return 77
     status = 0
     for run in RUNS[options.runs]:
         common = [options.models, "--programs", options.programs, *run]
