@@ -394,7 +394,7 @@ struct Bench {
       if (others != Others::none && !is_out) {
         uint64_t id = 0;
         RequestOptions options{.session = drawing(1), .user = kOther};
-        if (others == Others::vectors) options = {.kind = RequestKind::embed, .user = kOther};
+        if (others == Others::vectors) options = {.kind = RequestKind::embed, .embed = {.pooling = Pooling::mean}, .user = kOther};
         check(engine->requests().submit(queue, prompt(n_other), std::move(options), id));
         is_out = true;
       }
@@ -571,7 +571,11 @@ void submits(const char* path, DeviceKind device, size_t n_tokens, int n_times) 
   std::string words;
   std::vector<int32_t> encoded;
   while (encoded.size() < n_tokens) {
-    for (size_t i = 0; i < n_tokens / 16; ++i) words += std::string(kWords[bench.random() % kWords.size()]) + " ";
+    for (size_t i = 0; i < n_tokens / 32; ++i) {
+      words += kWords[bench.random() % kWords.size()] + std::string(" ");
+      for (size_t n = bench.random() % 7 + 2; n > 0; --n) words += static_cast<char>('a' + bench.random() % 26);  // a word that is in no vocabulary
+      words += ' ';
+    }
     encoded.clear();
     check(tokenizer->encode(words, {}, encoded));
   }
@@ -617,7 +621,7 @@ int main(int argc, char** argv) {
   const bool cuda = argc > 2 && std::strcmp(argv[2], "cuda") == 0;
   const DeviceKind device = cuda ? DeviceKind::cuda : DeviceKind::cpu;
   if (is_asked("returning")) returning(argv[1], device);
-  if (is_asked("submit")) submits(argv[1], device, 32'000, 100);
+  if (is_asked("submit")) submits(argv[1], device, cuda ? 32'000 : 7'000, 100);
   if (part == "returning" || part == "submit") return 0;
   auto engine = Engine::load(argv[1], {.device = device, .n_context = 4608, .max_sessions = argc > 3 ? std::atoi(argv[3]) : 32, .kv_budget_bytes = uint64_t{16} << 30});
   if (!engine.ok()) fail(engine.status());
