@@ -43,11 +43,11 @@ class Requests {
   std::shared_ptr<RequestQueue> add_queue(const std::shared_ptr<Engine>& engine, const QueueLimits& limits);
   Status submit(std::shared_ptr<RequestQueue> queue, std::vector<int32_t> prompt, RequestOptions options, uint64_t& id);
   void cancel(Request& request);
-  void cancel_of(const Session& session);        // those that continue it
+  void cancel_of(const Session& session);       // those that continue it
   bool is_fresh(const Session& session) const;  // whether it has no tokens and none are on their way
-  void end_expired();      // requests whose time is over
-  void note_polled();      // one that had too many unread tokens may go on
-  bool can_wait() const;   // whether anybody will tell: the engine's own thread, a host that has called run(), or close()
+  void end_expired();                           // requests whose time is over
+  void note_polled();                           // one that had too many unread tokens may go on
+  bool can_wait() const;                        // whether anybody will tell: the engine's own thread, a host that has called run(), or close()
   RequestCounts counts() const;
 
   // BUSY while another thread is in it, INVALID_STATE where the engine has a thread, and while a step in slices is pending.
