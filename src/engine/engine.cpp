@@ -42,7 +42,7 @@ Status Engine::run_whole(OpenStep& step, StepQueue::Extent extent, const StepRes
 
 Status Engine::reserve(Sequence& sequence, int32_t n_positions, int32_t n_at_once) {
   Status status = sequences_.reserve(sequence, n_positions, n_at_once);
-  while (status.code == Code::kv_full && requests_->give_way()) status = sequences_.reserve(sequence, n_positions, n_at_once);
+  while (status.code == Code::kv_full && requests_->live().give_way()) status = sequences_.reserve(sequence, n_positions, n_at_once);
   return status;
 }
 

@@ -126,7 +126,9 @@ class Session {
  private:
   friend class Decoder;
   friend class Engine;
-  friend class Requests;
+  friend class LiveRequests;
+  friend class RequestSessions;
+  friend class RequestSteps;
   friend class SavedSession;
   friend class SessionBytes;
   friend class SessionFiller;
@@ -278,6 +280,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
  private:
   friend class Decoder;
+  friend class LiveRequests;
+  friend class RequestSteps;
   friend class Requests;
   friend class SavedSession;
   friend class Session;

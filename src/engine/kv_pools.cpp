@@ -17,11 +17,15 @@ KvPools::KvPools(std::span<const KvGroup> groups, const BackendConfig& config, B
   }
   if (!has_cache() || std::ranges::none_of(groups_, [](const KvGroup& group) { return group.window > 0; })) return;
   windows_.resize(groups_.size());
-  const auto found = std::ranges::find(groups_, 0, &KvGroup::window);
-  const int32_t n_found = pools_[static_cast<size_t>(found - groups_.begin())].n_blocks();
+  const int32_t n_found = pools_[counted_group()].n_blocks();
   for (size_t g = 0; g < groups_.size(); ++g) {
     if (groups_[g].window > 0) windows_[g] = std::make_unique<WindowCache>(pools_[g], groups_[g].window, n_found);
   }
+}
+
+size_t KvPools::counted_group() const {
+  const auto found = std::ranges::find(groups_, 0, &KvGroup::window);
+  return found == groups_.end() ? 0 : static_cast<size_t>(found - groups_.begin());
 }
 
 PrefixCache* KvPools::finder() const {

@@ -97,6 +97,7 @@ class KvPools {
 
   std::span<const KvGroup> groups() const { return groups_; }
   const KvPool& pool(size_t group) const { return pools_[group]; }
+  size_t counted_group() const;  // whose blocks say what there is room for: one without a window, if there is one. Of the others a sequence needs few
   int32_t n_blocks() const;
   int32_t n_used() const;
   std::string text() const;  // how many blocks for which layers

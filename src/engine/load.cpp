@@ -187,7 +187,7 @@ Engine::Engine(Parts parts)
   step_.samples.reserve(most);
   called_.sessions.resize(most);
   called_.events.resize(most);
-  requests_ = std::make_unique<Requests>(*this, !parts.no_prefix_cache);
+  requests_ = std::make_unique<Requests>(*this, !parts.no_prefix_cache && sequences_.pools().has_cache());
 }
 
 Engine::~Engine() { requests_->close(); }
@@ -314,7 +314,7 @@ EngineInfo Engine::info() const { return info_; }
 EngineStats Engine::stats() const {
   const EngineLock lock(mutex_);
   EngineStats s = stats_;
-  s.n_sessions = sequences_.n_taken() - requests_->n_running();
+  s.n_sessions = sequences_.n_taken() - requests_->live().n_running();
   s.n_kv_blocks = sequences_.pools().n_blocks();
   s.n_kv_blocks_used = sequences_.pools().n_used();
   s.n_kv_blocks_peak = sequences_.n_blocks_peak();
@@ -344,8 +344,13 @@ Result<std::shared_ptr<Session>> Engine::create_session(const SessionOptions& op
   // Made before it has a slot, so that running out of memory here loses none.
   const std::shared_ptr<Session> session(new Session(shared_from_this(), options));
   INLAY_TRY(session->set_stop(std::move(session->options_.stops)));
-  if (!options.for_requests) INLAY_TRY(take_slot(*session));
-  if (options.for_requests) INLAY_TRY(requests_->add_session(*session));
+  if (!options.for_requests) {
+    INLAY_TRY(take_slot(*session));
+    return session;
+  }
+  const EngineLock lock(mutex_);
+  INLAY_TRY(lost_.status());
+  requests_->sessions().add(*session);
   return session;
 }
 
@@ -359,12 +364,12 @@ Status Engine::check_constraint(const SessionOptions& options) const {
 
 // Requests that run give way.
 Status Engine::take_slot(Session& session) {
-  const auto takes = [&]() INLAY_NEEDS(engine_mutex) { return sequences_.take_slot(session.seq_) || (requests_->give_slot() && sequences_.take_slot(session.seq_)); };
+  const auto takes = [&]() INLAY_NEEDS(engine_mutex) { return sequences_.take_slot(session.seq_) || (requests_->live().give_slot() && sequences_.take_slot(session.seq_)); };
   {
     const EngineLock lock(mutex_);
     INLAY_TRY(lost_.status());
     if (takes()) return {};
-    if (requests_->n_running() == 0) return session_limit();
+    if (requests_->live().n_running() == 0) return session_limit();
   }
   const Turn turn(*this);  // all that run are in the step at hand
   return takes() ? Status() : session_limit();
@@ -387,7 +392,7 @@ void Engine::return_slot(Session& session) {
   const EngineLock lock(mutex_);
   if (session.in_slices_) decoder_.end_slices();
   decoder_.leave_ahead(session);
-  if (session.for_requests_) requests_->remove_session(session);
+  if (session.for_requests_) requests_->sessions().remove(session);
   sequences_.release(session.seq_);
 }
 

@@ -42,7 +42,6 @@ struct RequestEnd {
 
 // Of kind embed.
 struct RequestVector {
-  EmbedOptions options;
   std::vector<Pooling> poolings;
   std::vector<float> values;         // room from the beginning; with FinishReason::embedded they go to the news
   std::optional<TextVector> made;    // of the tokens that are computed, while it runs or is put out
@@ -57,16 +56,12 @@ struct Request {
   // The engine's mutex guards these.
   struct Run {
     PlannedRequest::State state = PlannedRequest::State::waiting;
-    int32_t priority = 0;
+    RequestOptions options;               // those of the session until it begins
     int64_t submitted = 0, waiting_since = 0, deadline = INT64_MAX, expires = INT64_MAX;
     int64_t began = 0, drew_first = 0;    // 0: not yet
-    RequestKind kind = RequestKind::generate;
     std::vector<int32_t> prompt;          // until it begins
-    SessionOptions options;               // likewise; of the session that it continues, once it has that
-    std::shared_ptr<Session> session;     // from then on; it has a slot and blocks while it runs
-    std::shared_ptr<Session> continues;   // of the host; then it is `session`, too
-    bool replaces = false, has_options = true;
-    bool has_session = false;             // no other request or call has it
+    std::shared_ptr<Session> session;     // from then on, maybe the one that it continues; it has a slot and blocks while it runs
+    bool has_session = false;             // that it continues: no other request or call has it
     int32_t n_kept = 0;                   // of its tokens, once it has it; then `prompt` is the whole sequence
     int32_t n_prompt = 0, n_cached = 0, n_drawn = 0;  // cached: of the prompt, when it began
     int32_t n_lost = 0;                   // tokens that had been computed when it was put out, and are not stored
@@ -91,6 +86,15 @@ struct Request {
     Request* next = nullptr;  // of those that are listed
   } news;
   std::atomic<int32_t> n_unread{0};  // of news.tokens
+
+  bool draws() const { return run.options.kind == RequestKind::generate; }
+  bool embeds() const { return run.options.kind == RequestKind::embed; }
+  bool is_unread() const;  // has so many that it draws no more; while it has not ended
 };
+
+// Microseconds of the clock of all times of requests.
+int64_t now_us();
+// Tokens that a sequence of which n are there can come to have.
+int32_t n_most_tokens(int32_t n, int32_t max_tokens, int32_t n_context);
 
 }  // namespace inlay

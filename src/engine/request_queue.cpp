@@ -8,6 +8,8 @@
 
 namespace inlay {
 
+bool Request::is_unread() const { return n_unread.load(std::memory_order_relaxed) >= run.queue->limits().unread_tokens; }
+
 RequestQueue::RequestQueue(std::weak_ptr<Engine> engine, const QueueLimits& limits) : engine_(std::move(engine)), limits_(limits) {}
 
 Status RequestQueue::add(const std::shared_ptr<Request>& request) {
@@ -19,8 +21,8 @@ Status RequestQueue::add(const std::shared_ptr<Request>& request) {
     full.available = static_cast<uint64_t>(limits_.max_requests);
     return full;
   }
-  const size_t n = request->run.kind == RequestKind::generate ? static_cast<size_t>(limits_.unread_tokens) : 0;
-  request->news.n_top = std::clamp(request->run.options.sampler.n_logprobs, 0, kMaxLogprobs);
+  const size_t n = request->draws() ? static_cast<size_t>(limits_.unread_tokens) : 0;
+  request->news.n_top = std::clamp(request->run.options.session.sampler.n_logprobs, 0, kMaxLogprobs);
   request->news.tokens.reserve(n);
   request->news.top.reserve(n * static_cast<size_t>(request->news.n_top));
   request->news.text.reserve(4 * n);

@@ -394,7 +394,7 @@ Status Session::reserve_more(int32_t max_tokens) {
   const int64_t n_more = max_tokens == 0 ? n_context : std::max(1, max_tokens - n_drawn_);
   const auto end = static_cast<int32_t>(std::min(n_context, n_now + n_more));
   Status status = engine_->sequences_.reserve_more(seq_, end, engine_->prefill_chunk_);
-  while (status.code == Code::kv_full && engine_->requests_->give_way()) status = engine_->sequences_.reserve_more(seq_, end, engine_->prefill_chunk_);
+  while (status.code == Code::kv_full && engine_->requests_->live().give_way()) status = engine_->sequences_.reserve_more(seq_, end, engine_->prefill_chunk_);
   INLAY_TRY(std::move(status));
   publish();
   return {};

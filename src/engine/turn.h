@@ -16,7 +16,7 @@ class INLAY_LOCK_HOLDER Engine::Turn {
   explicit Turn(Engine& engine, Pending pending = kEndsPending) INLAY_TAKES(engine_turn, engine_mutex) INLAY_UNCHECKED : engine_(engine), pending_(pending) { take(); }
   ~Turn() INLAY_LETS_GO() INLAY_UNCHECKED {
     leave();
-    engine_.requests_->flush();
+    engine_.requests_->live().flush();
   }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
@@ -25,7 +25,7 @@ class INLAY_LOCK_HOLDER Engine::Turn {
   void take() INLAY_UNCHECKED {
     engine_.turn_.lock();
     engine_.mutex_.lock();
-    if (pending_ == kEndsPending) engine_.requests_->finish_pending();
+    if (pending_ == kEndsPending) engine_.requests_->steps().finish_pending();
   }
   void leave() INLAY_UNCHECKED {
     engine_.mutex_.unlock();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/backend/step_batch.h"
 #include "src/plan/kv_groups.h"
 
 namespace inlay {

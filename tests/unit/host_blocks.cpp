@@ -410,7 +410,7 @@ TEST_P(HostBlocksOfRequests, EachComesToWhatItComesToAlone) {
   uint64_t n_put_out = 0, n_parts = 0;
   for (uint32_t seed = seeds.first; seed < seeds.end; ++seed) {
     open(4, std::array{3, 8, 40}[seed % 3]);
-    if (seed % 4 == 3) engine_->requests().store_put_outs(64);
+    if (seed % 4 == 3) engine_->requests().live().store_put_outs(64);
     n_events_ = 0;
     std::mt19937 random(seed);
     const auto below = [&](int32_t n) { return static_cast<int32_t>(random() % static_cast<uint32_t>(n)); };

@@ -83,7 +83,7 @@ void RequestVectors::run_schedules(bool stores) {
   for (uint32_t seed = seeds.first; seed < seeds.end; ++seed) {
     const int64_t budget = seed % 3 == 2 ? 300 : 0;
     load_with(with_blocks(seed % 2 == 1 ? 4 : 16, seed % 2 == 1 ? 2 : 4));
-    if (stores) engine_->requests().store_put_outs(64);
+    if (stores) engine_->requests().live().store_put_outs(64);
     const bool no_wait = seed % 4 >= 2;
     if (GetParam() == DeviceKind::cpu && no_wait) engine_->backend().set_inspection({.is_done = [&] { return ++n_polls % 3 == 0; }});
     collected_.clear();
@@ -165,7 +165,7 @@ TEST_P(RequestVectors, PuttingOutChangesNoBit) {
       for (const int n_steps : {1, 2, 3}) {
         load_with(with_blocks(4, 2));
         collected_.clear();
-        engine_->requests().store_put_outs(stores ? 64 : 0);
+        engine_->requests().live().store_put_outs(stores ? 64 : 0);
         const Vector wanted = vector_alone(*engine_, text, {.pooling = pooling});
         const uint64_t id = submit(text, embedding(pooling));
         for (int i = 0; i < n_steps; ++i) ASSERT_TRUE(engine_->requests().run({.one_step = true}).ok());

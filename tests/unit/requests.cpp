@@ -44,7 +44,7 @@ void EngineRequests::compare_with_alone(bool stores) {
     const bool small = seed % 2 == 1;
     const int64_t budget = seed % 3 == 2 ? 300 : 0;
     load_with(with_blocks(small ? 4 : 16));
-    if (stores) engine_->requests().store_put_outs(64);
+    if (stores) engine_->requests().live().store_put_outs(64);
     n_events_ = 0;
     collected_.clear();
     std::mt19937 random(seed);
@@ -123,7 +123,7 @@ TEST_P(EngineRequests, PuttingOutChangesNoBit) {
       Collected wanted;
       for (const bool puts_out : {false, true}) {
         load_with(with_blocks(4, 2));
-        engine_->requests().store_put_outs(64);
+        engine_->requests().live().store_put_outs(64);
         n_events_ = 0;
         collected_.clear();
         const uint64_t id = submit(tokens, options);
@@ -166,7 +166,7 @@ TEST_P(EngineRequests, PuttingOutKeepsWindows) {
     for (const bool puts_out : {false, true}) {
       queue_.reset();
       engine_ = *loaded;
-      engine_->requests().store_put_outs(64);
+      engine_->requests().live().store_put_outs(64);
       queue_ = engine_->requests().add_queue(engine_, {});
       n_events_ = 0;
       collected_.clear();
@@ -192,7 +192,7 @@ TEST_P(EngineRequests, PuttingOutKeepsWindows) {
 // The host's memory for it has a bound; a request that ends while it is put out gives its part back.
 TEST_P(EngineRequests, WhatTheHostsMemoryCannotHoldIsComputedAgain) {
   load_with(with_blocks(8, 2));
-  engine_->requests().store_put_outs(1);
+  engine_->requests().live().store_put_outs(1);
   const std::vector<int32_t> one = prompt(20), two = prompt(25, 9), three = prompt(30, 21);
   const auto put_all_out = [&] {
     for (int i = 0; i < 2; ++i) ASSERT_TRUE(engine_->requests().run({.one_step = true}).ok());
