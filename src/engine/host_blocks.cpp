@@ -22,7 +22,6 @@ HostBlocks::~HostBlocks() {
   {
     const Lock lock(mutex_);
     ends_ = true;
-    changed_.notify_all();
   }
   thread_.reset();
 }
@@ -33,18 +32,9 @@ Status HostBlocks::start() {
   return {};
 }
 
-bool HostBlocks::is_behind() const {
-  return !has_failed_ && places_.size() < static_cast<size_t>(n_slots_) && free_.size() < static_cast<size_t>(n_of_chunk_);
-}
-
 void HostBlocks::take_chunks() {
   Lock lock(mutex_);
-  while (!ends_) {
-    if (!is_behind()) {
-      is_ahead_.notify_all();
-      changed_.wait(lock);
-      continue;
-    }
+  while (takes_more()) {
     const auto n = std::min(n_of_chunk_, n_slots_ - static_cast<int32_t>(places_.size()));
     lock.unlock();
     std::byte* memory = nullptr;
@@ -60,6 +50,7 @@ void HostBlocks::take_chunks() {
       places_.push_back(memory + block_bytes_ * static_cast<uint64_t>(i));
     }
   }
+  is_taken_.notify_all();
 }
 
 uint64_t HostBlocks::bytes_taken() const {
@@ -69,12 +60,9 @@ uint64_t HostBlocks::bytes_taken() const {
 
 int32_t HostBlocks::take() {
   const Lock lock(mutex_);
-  int32_t slot = PrefixCache::kNone;
-  if (!free_.empty()) {
-    slot = free_.back();
-    free_.pop_back();
-  }
-  if (is_behind()) changed_.notify_all();
+  if (free_.empty()) return PrefixCache::kNone;
+  const int32_t slot = free_.back();
+  free_.pop_back();
   return slot;
 }
 
@@ -101,9 +89,9 @@ Status HostBlocks::copy_in(int32_t slot, int32_t block) {
   return lost_.noted(backend_.copy_kv_from_host({group_, {&block, 1}}, from));
 }
 
-void HostBlocks::wait_until_ahead() {
+void HostBlocks::wait_until_taken() {
   Lock lock(mutex_);
-  while (is_behind()) is_ahead_.wait(lock);
+  while (takes_more()) is_taken_.wait(lock);
 }
 
 }  // namespace inlay

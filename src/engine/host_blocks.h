@@ -1,5 +1,6 @@
-// Memory of the host behind the device's for blocks of the cache: a budget of slots, each of one block. A thread takes the memory chunk by chunk, page-locked
-// on a GPU, one chunk ahead of what is needed, so that nobody waits for it. docs/design/requests.md, "What is found again"
+// Memory of the host behind the device's for blocks of the cache: a budget of slots, each of one block. A thread takes the memory from the load on, chunk by
+// chunk, page-locked on a GPU: nobody waits for it, and before the first block wants to go most of it is there. While a GPU computes, each chunk would wait
+// for what it has to do. docs/design/requests.md, "What is found again"
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@ namespace inlay {
 
 class HostBlocks : public BlockStore {
  public:
-  static constexpr uint64_t kChunkBytes = uint64_t{4} << 20;  // or a block, if that is larger
+  static constexpr uint64_t kChunkBytes = uint64_t{64} << 20;  // or a block, if that is larger
 
   // Of blocks of one group; as many slots as `budget` bytes have room for.
   HostBlocks(Backend& backend, LostDevice& lost, int32_t group, uint64_t budget);
@@ -35,11 +36,11 @@ class HostBlocks : public BlockStore {
 
   uint64_t bytes_taken() const;
 
-  void wait_until_ahead();  // until the thread has nothing to do: for tests
+  void wait_until_taken();  // until the thread has nothing to do: for tests
 
  private:
   void take_chunks();
-  bool is_behind() const INLAY_NEEDS(mutex_);
+  bool takes_more() const INLAY_NEEDS(mutex_) { return !ends_ && !has_failed_ && places_.size() < static_cast<size_t>(n_slots_); }
 
   Backend& backend_;
   LostDevice& lost_;
@@ -48,7 +49,7 @@ class HostBlocks : public BlockStore {
   const int32_t n_slots_, n_of_chunk_;
 
   mutable Mutex mutex_;
-  Condition changed_, is_ahead_;
+  Condition is_taken_;
   std::vector<std::byte*> places_ INLAY_GUARDED_BY(mutex_);  // of the slots whose memory is there
   std::vector<int32_t> free_ INLAY_GUARDED_BY(mutex_);       // of these; a stack
   bool has_failed_ INLAY_GUARDED_BY(mutex_) = false;         // the system gives no more

@@ -36,7 +36,7 @@ class CudaHostBlocks : public ::testing::Test {
     ASSERT_TRUE(engine.ok()) << engine.status().message;
     engine_ = *engine;
     queue_ = engine_->requests().add_queue(engine_, {});
-    if (engine_->host_blocks() != nullptr) engine_->host_blocks()->wait_until_ahead();
+    if (engine_->host_blocks() != nullptr) engine_->host_blocks()->wait_until_taken();
   }
 
   struct Outcome {
@@ -107,25 +107,21 @@ TEST_F(CudaHostBlocks, cuda_NobodyWaitsForBlocksThatGoAndComeBack) {
   EXPECT_EQ(engine_->stats().n_kv_blocks_used, 0);
 }
 
-// The thread asks once for more than the first chunk, and is refused: what is there is all there is.
+// The thread is refused its second chunk: what is there is all there is.
 TEST_F(CudaHostBlocks, cuda_PageLockedMemoryMayEnd) {
   const uint64_t n_chunk = std::max<uint64_t>(1, HostBlocks::kChunkBytes / block_bytes_);
+  open(9, n_chunk * block_bytes_);
+  const auto n_calls = static_cast<int64_t>(engine_->backend().counters().n_pinned_allocations);
+  queue_.reset();
+  engine_.reset();
+  const InjectedCudaFault fault({.point = CudaPoint::pinned_allocation, .nth = n_calls + 1, .error = cudaErrorMemoryAllocation});
   open(9, 3 * n_chunk * block_bytes_);
-  ASSERT_EQ(engine_->stats().host_bytes, n_chunk * block_bytes_);
-  {
-    const InjectedCudaFault fault({.point = CudaPoint::pinned_allocation, .error = cudaErrorMemoryAllocation});
-    for (int32_t i = 0; engine_->stats().stored.n_given_up == 0; ++i) {
-      ASSERT_LT(i, 1'000);
-      EXPECT_EQ(run(130, 7 * i).tokens.size(), 4u);
-    }
-    engine_->host_blocks()->wait_until_ahead();
-    EXPECT_TRUE(fault.happened());
-  }
-  const EngineStats stats = engine_->stats();
-  EXPECT_EQ(stats.host_bytes, n_chunk * block_bytes_);
-  EXPECT_EQ(static_cast<uint64_t>(stats.stored.n_stored), n_chunk);
-  run(130, 1);
-  EXPECT_EQ(run(130, 1).n_cached, 128);
+  EXPECT_TRUE(fault.happened());
+  EXPECT_EQ(engine_->stats().host_bytes, n_chunk * block_bytes_);
+  for (int32_t i = 0; i < 30; ++i) EXPECT_EQ(run(130, 7 * i).tokens.size(), 4u);
+  EXPECT_GT(engine_->stats().stored.n_stored, 50);
+  EXPECT_EQ(run(130, 0).n_cached, 128) << "of blocks that came back";
+  EXPECT_GT(engine_->stats().stored.n_moved_back, 0u);
 }
 
 }  // namespace
