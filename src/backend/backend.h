@@ -86,6 +86,7 @@ struct Inspection {
   int32_t tap_op = -1;  // the only op index that is tapped; -1: all are
   std::function<void(const Tap&)> tap;
   std::function<void(const OpTime&)> time;  // after the last op, once for each that was run, in their order
+  std::function<Status()> fault;            // what a wait of a host backend that has computed comes to, as of a device that fails
   std::function<bool()> is_done;            // a host backend then passes for a device: it computes by itself, is done when this says so, and keeps single tokens and asked rows apart
 };
 

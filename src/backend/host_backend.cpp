@@ -41,6 +41,7 @@ Status HostBackend::wait(Ticket ticket, const StepResults& results) {
   Step* step = find(ticket);
   if (step == nullptr) return unknown_ticket();
   Status status = run_queued(*step, results);
+  if (status.ok() && inspection_.fault) status = inspection_.fault();
   if (!status.ok() || step->n_done == step->units.size()) step->ticket = {};
   return status;
 }

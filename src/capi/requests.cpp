@@ -270,8 +270,7 @@ inlay_status inlay_wait(const inlay_queue* queue, int64_t timeout_us, int32_t* i
     INLAY_TRY(check_not_null(is_ready, "is_ready"));
     if (const std::shared_ptr<Engine> engine = queue->queue->engine()) {
       engine->requests().end_expired();
-      if (timeout_us != 0 && !engine->requests().can_wait())
-        return error(Code::invalid_state, "nobody computes: inlay_engine_set_thread gives the engine a thread, or another thread calls inlay_run");
+      if (timeout_us != 0) INLAY_TRY(engine->requests().check_wait(*queue->queue));
     }
     INLAY_ASSIGN(const RequestQueue::Waited waited, queue->queue->wait(timeout_us < 0 ? std::nullopt : std::optional(timeout_us)));
     *is_ready = waited == RequestQueue::Waited::ready ? 1 : waited == RequestQueue::Waited::woken ? -1 : 0;
@@ -282,7 +281,7 @@ inlay_status inlay_wait(const inlay_queue* queue, int64_t timeout_us, int32_t* i
 inlay_status inlay_queue_wake(const inlay_queue* queue, inlay_error* err) {
   return guarded<inlay_queue>(err, [&](auto& use) -> Status {
     INLAY_TRY(use.begin(queue, "queue"));
-    queue->queue->end_waits();
+    queue->queue->end_waits(true);
     return {};
   });
 }

@@ -168,6 +168,12 @@ void LiveRequests::end(Request& request, FinishReason reason, Status status) {
   has_left_.store(true, std::memory_order_release);
 }
 
+void LiveRequests::end_idle(FinishReason reason, const Status& status) {
+  for (const auto& request : all_) {
+    if (!request->run.in_step) end(*request, reason, status);
+  }
+}
+
 void LiveRequests::end_all(FinishReason reason, const Status& status) {
   for (const auto& request : all_) end(*request, reason, status);
   sweep();

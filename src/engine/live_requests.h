@@ -36,6 +36,7 @@ class LiveRequests {
   void stop(Request& request, FinishReason reason) INLAY_NEEDS(engine_mutex);
   void end(Request& request, FinishReason reason, Status status = {}) INLAY_NEEDS(engine_mutex);
   void end_all(FinishReason reason, const Status& status) INLAY_NEEDS(engine_mutex);
+  void end_idle(FinishReason reason, const Status& status) INLAY_NEEDS(engine_mutex);  // those that are in no step
   void expire(int64_t now) INLAY_NEEDS(engine_mutex);
   void sweep() INLAY_NEEDS(engine_mutex);
   void tell(const std::shared_ptr<RequestQueue>& queue, bool wakes) INLAY_NEEDS(engine_mutex);

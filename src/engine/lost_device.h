@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <utility>
 
 #include "src/base/status.h"
@@ -12,12 +13,18 @@ class LostDevice {
   const Status& status() const { return status_; }
   // What a backend's call came to, on its way to the caller.
   Status noted(Status status) {
-    if (status.code == Code::device_lost) status_ = status;
+    if (status.code != Code::device_lost) return status;
+    const bool is_first = status_.ok();
+    status_ = status;
+    if (is_first && tell_) tell_();
     return status;
   }
+  // Called once, when the device is lost, with the engine's mutex.
+  void set_tell(std::function<void()> tell) { tell_ = std::move(tell); }
 
  private:
   Status status_;
+  std::function<void()> tell_;
 };
 
 }  // namespace inlay

@@ -230,10 +230,15 @@ RequestQueue::Waited RequestQueue::wait_for_news(Lock& lock, std::optional<int64
   return waited;
 }
 
-void RequestQueue::end_waits() {
+bool RequestQueue::has_events() const {
+  const Lock lock(mutex_);
+  return has_news();
+}
+
+void RequestQueue::end_waits(bool or_next) {
   const Lock lock(mutex_);
   if (n_waiting_ == 0) {
-    ends_next_wait_ = true;
+    ends_next_wait_ = ends_next_wait_ || or_next;
     return;
   }
   n_waiting_ = 0;

@@ -68,8 +68,9 @@ class RequestQueue {
   enum class Waited : uint8_t { ready, time_over, woken };
   // Until there is something to poll. Without a number of microseconds it waits for ever.
   Result<Waited> wait(std::optional<int64_t> timeout_us);
-  // Ends the waits that are under way, or else the next one.
-  void end_waits();
+  bool has_events() const;
+  // Ends the waits that are under way, or else, with or_next, the next one.
+  void end_waits(bool or_next);
   size_t n_waiting() const;  // for tests
   // The system's handle that is ready while there is something to poll; it belongs to the queue.
   Result<WakeHandle::System> handle();

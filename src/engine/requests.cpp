@@ -11,9 +11,16 @@ namespace inlay {
 static constexpr auto kNothingToDo = std::chrono::milliseconds(20);
 
 Requests::Requests(Engine& engine, bool keeps)
-    : engine_(engine), sessions_(engine.sequences_, keeps), live_(engine, sessions_, keeps), steps_(engine, live_, sessions_) {}
+    : engine_(engine), sessions_(engine.sequences_, keeps), live_(engine, sessions_, keeps), steps_(engine, live_, sessions_) {
+  const EngineLock lock(engine.mutex_);
+  engine.lost_.set_tell([this]() INLAY_NEEDS(engine_mutex) { changed(), end_waits(); });
+}
 
-Requests::~Requests() { close(); }
+Requests::~Requests() {
+  close();
+  const EngineLock lock(engine_.mutex_);
+  engine_.lost_.set_tell({});
+}
 
 std::shared_ptr<RequestQueue> Requests::add_queue(const std::shared_ptr<Engine>& engine, const QueueLimits& limits) {
   auto queue = std::make_shared<RequestQueue>(engine, limits);
@@ -67,7 +74,8 @@ bool Requests::is_fresh(const Session& session) const {
 void Requests::end_expired() {
   {
     const EngineLock lock(engine_.mutex_);
-    live_.expire(now_us());
+    const Status& lost = engine_.lost_.status();
+    lost.ok() ? live_.expire(now_us()) : live_.end_idle(FinishReason::error, lost);
     live_.sweep();
   }
   live_.flush();
@@ -78,18 +86,28 @@ void Requests::note_polled() {
   changed();
 }
 
-bool Requests::can_wait() const {
+Status Requests::check_wait(const RequestQueue& queue) const {
   const EngineLock lock(engine_.mutex_);
-  return share_.has_value() || was_run_ || is_closed_;
+  if (!share_ && !was_run_ && !is_closed_)
+    return error(Code::invalid_state, "nobody computes: inlay_engine_set_thread gives the engine a thread, or another thread calls inlay_run");
+  return queue.has_events() ? Status() : engine_.lost_.status();
+}
+
+void Requests::end_waits() {
+  for (const auto& weak : queues_) {
+    if (const auto queue = weak.lock()) queue->end_waits(false);
+  }
 }
 
 void Requests::close() {
-  const Lock lock(thread_mutex_);
   {
-    const EngineLock own(engine_.mutex_);
-    is_closed_ = true;
+    const Lock lock(thread_mutex_);
+    {
+      const EngineLock own(engine_.mutex_);
+      is_closed_ = true;
+    }
+    end_thread();
   }
-  end_thread();
   {
     const Engine::Turn turn(engine_, Engine::Turn::kKeepsPending);
     steps_.drop_pending();
@@ -148,10 +166,16 @@ Result<RunResult> Requests::run(const RunBudget& budget) {
 
 Status Requests::set_thread(const std::optional<ThreadShare>& share) {
   const Lock lock(thread_mutex_);
-  if (!share) return end_thread(), Status();
+  if (!share) {
+    end_thread();
+    const EngineLock own(engine_.mutex_);
+    if (!was_run_) end_waits();  // nobody would
+    return {};
+  }
   {
     const EngineLock own(engine_.mutex_);
     INLAY_TRY(engine_.lost_.status());
+    if (is_closed_) return error(Code::invalid_state, "the engine was freed");
     share_ = share;
     changed();
     if (thread_) return {};

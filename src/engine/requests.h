@@ -47,7 +47,9 @@ class Requests {
   bool is_fresh(const Session& session) const;  // whether it has no tokens and none are on their way
   void end_expired();                           // requests whose time is over
   void note_polled();                           // one that had too many unread tokens may go on
-  bool can_wait() const;                        // whether anybody will tell: the engine's own thread, a host that has called run(), or close()
+  // INVALID_STATE where nobody will tell the queue anything: no thread of the engine, no host that has called run(), no close(). DEVICE_LOST where the
+  // device is, and the queue has nothing to poll.
+  Status check_wait(const RequestQueue& queue) const;
   RequestCounts counts() const;
 
   // BUSY while another thread is in it, INVALID_STATE where the engine has a thread, and while a step in slices is pending.
@@ -59,6 +61,7 @@ class Requests {
  private:
   Result<RunResult> compute(const StepBudget& budget, bool one_step);
   void changed() INLAY_NEEDS(engine_mutex);
+  void end_waits() INLAY_NEEDS(engine_mutex);  // those that are under way
   void thread_body();
   void end_thread() INLAY_NEEDS(thread_mutex_);
 

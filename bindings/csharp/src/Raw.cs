@@ -765,9 +765,9 @@ namespace Inlay.Raw
         public UIntPtr tuning_len;
         /// <summary>Memory of the host for blocks that requests may find again, but whose room in the KV pool is wanted:
         /// they go there by a copy that nobody waits for, and come back when a request begins with them. Whole blocks
-        /// count; less than one is refused, and so is any beside NO_PREFIX_CACHE. The memory is taken by a thread of the
-        /// engine, bit by bit as it is needed, page-locked on a GPU; inlay_stats says how much. It changes nothing for
-        /// models with sliding windows or without text, and the log says so. [bytes, default 0: none]</summary>
+        /// count; less than one is refused, and so is any beside NO_PREFIX_CACHE. A thread of the engine takes all of the
+        /// memory once the engine is loaded, page-locked on a GPU; inlay_stats says how much is there. It changes nothing
+        /// for models with sliding windows or without text, and the log says so. [bytes, default 0: none]</summary>
         public ulong prefix_cache_host_bytes;
     }
 
@@ -3046,11 +3046,12 @@ namespace Inlay.Raw
         /// <param name="queue">The queue.</param>
         /// <param name="timeout_us">The longest wait; 0 asks only, a negative number waits for ever. [microseconds]</param>
         /// <param name="is_ready">1: there is something to poll. 0: the time was over. -1: inlay_queue_wake has ended the
-        /// wait.</param>
+        /// wait, or nobody computes any more: the next call says why.</param>
         /// <param name="err">What went wrong. May be null.</param>
-        /// <remarks>Thread: any. Blocks: until there is something to poll, the time is over, inlay_queue_wake is called, or
-        /// the queue or its engine is freed. Ownership: Nothing is kept. On error: Nothing has changed. Errors:
-        /// INVALID_STATE. Since: 1.3.</remarks>
+        /// <remarks>Thread: any. Blocks: until there is something to poll, the time is over, inlay_queue_wake is called,
+        /// the device is lost, the engine's thread is ended by inlay_engine_set_thread, or the queue or its engine is
+        /// freed. Ownership: Nothing is kept. On error: Nothing has changed. Errors: INVALID_STATE, DEVICE_LOST. Since:
+        /// 1.3.</remarks>
         public Status inlay_wait(IntPtr queue, long timeout_us, int* is_ready, inlay_error* err)
         {
             if (_inlay_wait == null) return Older.Refuse("inlay_wait", "1.3", err);

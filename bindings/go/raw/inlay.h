@@ -489,9 +489,9 @@ typedef struct inlay_load_params {
   size_t tuning_len;
   // Memory of the host for blocks that requests may find again, but whose room in the KV pool is wanted: they go there
   // by a copy that nobody waits for, and come back when a request begins with them. Whole blocks count; less than one
-  // is refused, and so is any beside NO_PREFIX_CACHE. The memory is taken by a thread of the engine, bit by bit as it
-  // is needed, page-locked on a GPU; inlay_stats says how much. It changes nothing for models with sliding windows or
-  // without text, and the log says so. [bytes, default 0: none]
+  // is refused, and so is any beside NO_PREFIX_CACHE. A thread of the engine takes all of the memory once the engine is
+  // loaded, page-locked on a GPU; inlay_stats says how much is there. It changes nothing for models with sliding
+  // windows or without text, and the log says so. [bytes, default 0: none]
   uint64_t prefix_cache_host_bytes;
 } inlay_load_params;
 
@@ -1846,11 +1846,11 @@ inlay_status inlay_poll(const inlay_queue* queue, inlay_request_event* events, s
 // Waits until the queue has something to poll. Refused with INVALID_STATE where nobody would ever wake it: the engine
 // has no thread of its own and inlay_run was never called.
 // Thread: any.
-// Blocks: until there is something to poll, the time is over, inlay_queue_wake is called, or the queue or its engine is
-// freed.
+// Blocks: until there is something to poll, the time is over, inlay_queue_wake is called, the device is lost, the
+// engine's thread is ended by inlay_engine_set_thread, or the queue or its engine is freed.
 // Ownership: Nothing is kept.
 // On error: Nothing has changed.
-// Errors: INVALID_STATE.
+// Errors: INVALID_STATE, DEVICE_LOST.
 // Since: 1.3.
 inlay_status inlay_wait(const inlay_queue* queue, int64_t timeout_us, int32_t* is_ready, inlay_error* err);
 

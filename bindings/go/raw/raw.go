@@ -1586,9 +1586,9 @@ type LoadParams struct {
 	TuningLen uintptr
 	// Memory of the host for blocks that requests may find again, but whose room in the KV pool is wanted: they go
 	// there by a copy that nobody waits for, and come back when a request begins with them. Whole blocks count; less
-	// than one is refused, and so is any beside NO_PREFIX_CACHE. The memory is taken by a thread of the engine, bit
-	// by bit as it is needed, page-locked on a GPU; inlay_stats says how much. It changes nothing for models with
-	// sliding windows or without text, and the log says so. [bytes, default 0: none]
+	// than one is refused, and so is any beside NO_PREFIX_CACHE. A thread of the engine takes all of the memory once
+	// the engine is loaded, page-locked on a GPU; inlay_stats says how much is there. It changes nothing for models
+	// with sliding windows or without text, and the log says so. [bytes, default 0: none]
 	PrefixCacheHostBytes uint64
 }
 
@@ -3271,13 +3271,14 @@ func Poll(queue *Queue, events *RequestEvent, capEvents uintptr, eventStride uin
 //
 //   - queue: The queue.
 //   - timeoutUs: The longest wait; 0 asks only, a negative number waits for ever.
-//   - isReady: 1: there is something to poll. 0: the time was over. -1: inlay_queue_wake has ended the wait.
+//   - isReady: 1: there is something to poll. 0: the time was over. -1: inlay_queue_wake has ended the wait, or
+//     nobody computes any more: the next call says why.
 //   - Thread: any.
-//   - Blocks: until there is something to poll, the time is over, inlay_queue_wake is called, or the queue or its
-//     engine is freed.
+//   - Blocks: until there is something to poll, the time is over, inlay_queue_wake is called, the device is lost, the
+//     engine's thread is ended by inlay_engine_set_thread, or the queue or its engine is freed.
 //   - Ownership: Nothing is kept.
 //   - On error: Nothing has changed.
-//   - Errors: INVALID_STATE.
+//   - Errors: INVALID_STATE, DEVICE_LOST.
 //   - Since: 1.3.
 func Wait(queue *Queue, timeoutUs int64, isReady *int32, err *Error) Status {
 	return Status(C.go_inlay_wait((*C.inlay_queue)(unsafe.Pointer(queue)), C.int64_t(timeoutUs), (*C.int32_t)(unsafe.Pointer(isReady)), (*C.inlay_error)(unsafe.Pointer(err))))

@@ -732,9 +732,9 @@ pub struct inlay_load_params {
     pub tuning_len: usize,
     /// Memory of the host for blocks that requests may find again, but whose room in the KV pool is wanted: they go
     /// there by a copy that nobody waits for, and come back when a request begins with them. Whole blocks count; less
-    /// than one is refused, and so is any beside NO_PREFIX_CACHE. The memory is taken by a thread of the engine, bit
-    /// by bit as it is needed, page-locked on a GPU; [`inlay_stats`] says how much. It changes nothing for models
-    /// with sliding windows or without text, and the log says so. (bytes, default 0: none)
+    /// than one is refused, and so is any beside NO_PREFIX_CACHE. A thread of the engine takes all of the memory once
+    /// the engine is loaded, page-locked on a GPU; [`inlay_stats`] says how much is there. It changes nothing for
+    /// models with sliding windows or without text, and the log says so. (bytes, default 0: none)
     pub prefix_cache_host_bytes: u64,
 }
 
@@ -2666,17 +2666,20 @@ pub struct Functions {
     ///
     /// - Thread: any.
     /// - Blocks: until there is something to poll, the time is over,
-    ///   [`inlay_queue_wake`](Functions::inlay_queue_wake) is called, or the queue or its engine is freed.
+    ///   [`inlay_queue_wake`](Functions::inlay_queue_wake) is called, the device is lost, the engine's thread is
+    ///   ended by [`inlay_engine_set_thread`](Functions::inlay_engine_set_thread), or the queue or its engine is
+    ///   freed.
     /// - Ownership: Nothing is kept.
     /// - On error: Nothing has changed.
-    /// - Errors: INVALID_STATE.
+    /// - Errors: INVALID_STATE, DEVICE_LOST.
     /// - Since: 1.3.
     ///
     /// Parameters:
     /// - `queue`: The queue.
     /// - `timeout_us`: The longest wait; 0 asks only, a negative number waits for ever. (microseconds)
     /// - `is_ready`: 1: there is something to poll. 0: the time was over. -1:
-    ///   [`inlay_queue_wake`](Functions::inlay_queue_wake) has ended the wait.
+    ///   [`inlay_queue_wake`](Functions::inlay_queue_wake) has ended the wait, or nobody computes any more: the next
+    ///   call says why.
     pub inlay_wait: unsafe extern "C" fn(queue: *const inlay_queue, timeout_us: i64, is_ready: *mut i32, err: *mut inlay_error) -> inlay_status,
     /// Ends every [`inlay_wait`](Functions::inlay_wait) of the queue that is under way. Where none is, the next one
     /// that would wait ends at once; calls until then count as one. Nothing else changes: there is no event, the
