@@ -1,14 +1,14 @@
 //! Streams what a model writes to many clients at once, by server-sent events. Each has a thread, which submits a request and
 //! writes its answer; the engine computes all of them together, on a thread of its own. `curl -N -d "Once upon a time"
 //! 127.0.0.1:8080` shows the events: `data: {"text":"..."}`, and at last one of type end, with the finish reason, and the status
-//! if the answer was cut short. 400, 413 and 503 refuse a prompt.
+//! if the answer was cut short. 400 and 413 refuse a prompt, and 503 a client more than 1024.
 //! usage: http MODEL [ADDRESS [BYTES]]      BYTES: of the KV pool
 use inlay::{Engine, LoadOptions, Request, SessionOptions, Status, ThreadOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::{sync::Arc, thread, time::Duration};
 
-const MAX_CLIENTS: usize = 24; // that are answered or wait; others are refused
+const MAX_CLIENTS: usize = 1024; // that are answered or wait; others are refused
 const PATIENCE: Option<Duration> = Some(Duration::from_secs(10)); // with a client that does not read or write
 const TOO_LARGE: (&str, &str) = ("413 Content Too Large", "a request has at most 65536 bytes");
 const NO_TEXT: (&str, &str) = ("400 Bad Request", "the prompt is no utf-8");
