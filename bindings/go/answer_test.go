@@ -293,6 +293,73 @@ func TestManyAnswersAtATime(t *testing.T) {
 	}
 }
 
+// 50 callers whose keys and values have a quarter of the room that they need. Sessions would see that; requests are put out meanwhile,
+// and all of them end whole. With all the room none is put out.
+func TestFiftyCallersAndASmallPool(t *testing.T) {
+	const callers, long, drawn = 50, 100, 60
+	prompt := func(caller int) []int32 {
+		tokens := make([]int32, long)
+		for i := range tokens {
+			tokens[i] = int32(65 + caller%4)
+		}
+		return tokens
+	}
+	for _, part := range []uint64{4, 1} {
+		options := testOptions()
+		options.Context, options.MaxSessions, options.Flags = long+drawn, callers, LoadNoPrefixCache
+		plan, err := MemoryPlan(testModel, &options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		options.KVBudget = plan.KVBytes / part
+		engine := engineWith(t, func(o *LoadOptions) { *o = options })
+		var full error
+		var sessions []*Session
+		for i := 0; i < callers && full == nil; i++ {
+			sessions = append(sessions, sessionOf(t, engine, nil))
+			_, full = sessions[i].Prefill(background, prompt(i))
+		}
+		for _, session := range sessions {
+			session.Close()
+		}
+		if isSmall := part > 1; errors.Is(full, StatusKVFull) != isSmall || !isSmall && full != nil {
+			t.Fatalf("a part of 1/%d: sessions end with %v", part, full)
+		}
+		var want [4]*came
+		for i := range want {
+			want[i] = sessionsAnswer(t, engine, prompt(i), upTo(drawn))
+		}
+		before, _ := engine.Stats()
+		var answers []*Answer
+		for i := 0; i < callers; i++ {
+			answers = append(answers, ask(t, background, engine, Request{Tokens: prompt(i), Session: upTo(drawn)}))
+		}
+		giveThread(t, engine)
+		var all sync.WaitGroup
+		for i := range answers {
+			all.Add(1)
+			go func(i int) {
+				defer all.Done()
+				answer := answers[i]
+				text, err := answer.Text()
+				if err != nil || answer.Finish() != FinishMaxTokens || answer.End().GeneratedTokens != drawn {
+					t.Errorf("caller %d: %v %+v", i, err, answer.End())
+				}
+				// On a GPU prompts have kernels of their own, so that what is computed again agrees within a tolerance.
+				if testDevice != DeviceCUDA && text != want[i%4].text {
+					t.Errorf("caller %d: %q, expected %q", i, text, want[i%4].text)
+				}
+			}(i)
+		}
+		all.Wait()
+		after, _ := engine.Stats()
+		if run := after.NPrefillTokens - before.NPrefillTokens; run > callers*long != (part > 1) {
+			t.Errorf("a part of 1/%d: %d tokens were run for prompts of %d", part, run, callers*long)
+		}
+		engine.Close()
+	}
+}
+
 // What nobody reads any more is found by the garbage collector.
 func TestAnswersThatAreLeft(t *testing.T) {
 	engine := engineWith(t, nil)

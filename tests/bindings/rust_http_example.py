@@ -13,7 +13,13 @@ import sys
 import threading
 import time
 
+from kv_pool import pool_bytes
+
 TIMEOUT = 900
+PLACES = 8
+CLIENTS = 200  # with a small pool
+MOST_CLIENTS = 1024
+TOKENS_OF_A_CLIENT = 224  # 200 are drawn behind a short prompt
 LEFT = "a client left before the end"
 # Their answers are as long as the example lets them be.
 PROMPTS = ["Once upon a time", "One cold winter day,", "A little boat", "Deep in the forest", "Long ago, there was a king", "There was a bear",
@@ -136,14 +142,25 @@ def check_disconnect(server, alone):
     check("no session was lost", [answer[1] for answer in answers] == alone, answers)
 
 
-def check_many(server, alone):
-    """More than there are sessions wait; more than may wait are refused."""
-    answers = ask_all(server, PROMPTS * 2)
-    check("those that wait get their answer", [answer[1] for answer in answers] == alone * 2, answers)
-    answers = ask_all(server, PROMPTS * 16)
-    check("too many are refused", {answer[0] for answer in answers} == {200, 503}, answers)
-    whole = [answer[1] == text for answer, text in zip(answers, alone * 16) if answer[0] == 200]
-    check("the others get whole answers", all(whole) and len(whole) >= 16, answers)
+def check_small_pool(command, model, alone):
+    """Many clients, and a quarter of the KV pool that those need which have a place: all get their whole texts."""
+    with served([*command, model, "127.0.0.1:0", str(pool_bytes(model, PLACES, TOKENS_OF_A_CLIENT) // 4)]) as server:
+        which = [i % len(PROMPTS) for i in range(CLIENTS)]
+        answers = ask_all(server, [PROMPTS[i] for i in which])
+        check("each answer is that of its prompt alone", [answer[:2] for answer in answers] == [(200, alone[i]) for i in which], answers)
+
+
+def check_too_many(server, alone):
+    """More than may wait are refused, until some of these have left."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(MOST_CLIENTS):
+            stack.enter_context(socket.create_connection(("127.0.0.1", server.port), TIMEOUT))
+        answer = ask(server, PROMPTS[0])
+        check("one more is refused", answer[:2] == (503, "too many clients\n"), answer)
+    end = time.monotonic() + TIMEOUT
+    while (answer := ask(server, PROMPTS[0]))[0] == 503 and time.monotonic() < end:
+        time.sleep(0.02)
+    check("who comes later is not", answer[:2] == (200, alone[0]), answer)
 
 
 def check_prompts(server):
@@ -165,9 +182,10 @@ def main():
         check_pieces(server)
         check_prompts(server)
         check_disconnect(server, alone)
-        check_many(server, alone)
+        check_too_many(server, alone)
         check("nothing panicked", "panicked" not in server.said, server.said)
-    print("http: many clients that share steps, pieces, refusals, one end, clients that leave, more than may wait")
+    check_small_pool(command, model, alone)
+    print("http: many clients that share steps, pieces, refusals, one end, clients that leave, more than may wait, a small pool")
 
 
 if __name__ == "__main__":

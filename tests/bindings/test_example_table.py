@@ -33,7 +33,7 @@ TABLE = {
     "game_loop": ("MODEL [SECONDS]", ALL),
     "embeddings": ("MODEL QUERY TEXT...", ALL),
     "chat": ("MODEL [SYSTEM [TOKENS]]", ["c", "rust", "go", "dotnet"]),
-    "http": ("MODEL [ADDRESS]", ["rust", "go"]),
+    "http": ("MODEL [ADDRESS [BYTES]]", ["rust", "go"]),
     "web": ("MODEL [ADDRESS]", ["dotnet"]),
 }
 SOURCES = {"c": ("examples/c", "*.c"), "rust": ("bindings/rust/examples", "*.rs"), "go": ("bindings/go/examples", "*/main.go"),

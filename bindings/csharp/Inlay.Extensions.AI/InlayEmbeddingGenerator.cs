@@ -13,6 +13,10 @@ namespace Inlay.Extensions.AI
         /// <summary>The generator disposes the engine when it is disposed itself.</summary>
         public bool OwnsEngine { get; set; }
 
+        /// <summary>The program computes requests itself: it calls <see cref="Engine.Run"/>, or has given the engine a thread of its
+        /// choice with <see cref="Engine.SetThread"/>. False: the engine gets a thread while it has such generators.</summary>
+        public bool HostComputes { get; set; }
+
         /// <summary>The model's name in metadata and embeddings; null for the one in the model's file.</summary>
         public string? ModelId { get; set; }
 
@@ -22,25 +26,28 @@ namespace Inlay.Extensions.AI
         /// <summary>What is done with the vectors; default Normalize.</summary>
         public EmbedFlags Flags { get; set; } = EmbedFlags.Normalize;
 
-        /// <summary>Texts that run in one call; between calls a cancellation is seen. Null: as many as the engine has sessions.</summary>
+        /// <summary>Texts of the generator that the engine is given at a time; further ones wait. Null: twice as many as it has
+        /// sessions.</summary>
         public int? BatchSize { get; set; }
     }
 
-    /// <summary>Turns texts into vectors with the model of an engine. Any thread may use it; requests run one after another, on a thread of
-    /// the pool.</summary>
-    /// <remarks>The engine needs a session that is free.</remarks>
+    /// <summary>Turns texts into vectors with the model of an engine. Any thread may use it, and many at a time.</summary>
+    /// <remarks>Each text is a request to the engine, which computes it beside all others, and which waits while sessions and other
+    /// requests have all places.</remarks>
     public sealed class InlayEmbeddingGenerator : IEmbeddingGenerator<string, Embedding<float>>
     {
         private readonly Engine _engine;
-        private readonly bool _ownsEngine;
+        private readonly bool _ownsEngine, _computes;
         private readonly Pooling _pooling;
         private readonly EmbedFlags _flags;
-        private readonly int _batch, _dimensions;
+        private readonly int _dimensions;
         private readonly EmbeddingGeneratorMetadata _metadata;
-        private readonly SemaphoreSlim _turn = new SemaphoreSlim(1, 1); // requests do not take sessions from one another
-        private volatile bool _disposed;
+        private readonly RequestDispatcher _dispatcher;
+        private readonly SemaphoreSlim _room; // in the dispatcher's queue; never disposed: late callers look at it
+        private int _isDisposed;
 
         /// <summary>Makes a generator of an engine that has a tokenizer.</summary>
+        /// <exception cref="InlayException">The engine can have no thread; see <see cref="InlayEmbeddingGeneratorOptions.HostComputes"/>.</exception>
         public InlayEmbeddingGenerator(Engine engine, InlayEmbeddingGeneratorOptions? options = null)
         {
             if (engine == null) throw new ArgumentNullException(nameof(engine));
@@ -49,55 +56,88 @@ namespace Inlay.Extensions.AI
             EngineInfo info = engine.Info;
             _engine = engine;
             _ownsEngine = options.OwnsEngine;
+            _computes = !options.HostComputes;
             _pooling = options.Pooling;
             _flags = options.Flags;
-            _batch = options.BatchSize ?? info.MaxSessions;
             _dimensions = info.ModelWidth;
             _metadata = new EmbeddingGeneratorMetadata(ModelNames.Provider, null, options.ModelId ?? ModelNames.Of(engine), _dimensions);
+            int most = options.BatchSize ?? 2 * info.MaxSessions;
+            _room = new SemaphoreSlim(most);
+            _dispatcher = new RequestDispatcher(engine, new RequestQueueOptions { MaxRequests = most });
+            try
+            {
+                if (_computes) EngineThreads.Begin(engine);
+            }
+            catch
+            {
+                _dispatcher.Dispose();
+                throw;
+            }
         }
 
         /// <inheritdoc/>
         /// <exception cref="NotSupportedException">The options ask for other dimensions, or another model.</exception>
-        /// <exception cref="InlayException">Status SessionLimit: no session is free. ContextFull: a text is too long.</exception>
-        /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
+        /// <exception cref="InlayException">Status ContextFull: a text is too long. And others.</exception>
+        /// <exception cref="OperationCanceledException">The token was cancelled, or the generator or the engine was disposed.</exception>
         public async Task<GeneratedEmbeddings<Embedding<float>>> GenerateAsync(IEnumerable<string> values, EmbeddingGenerationOptions? options = null,
                                                                                CancellationToken cancellationToken = default)
         {
             if (values == null) throw new ArgumentNullException(nameof(values));
-            ThrowIfDisposed();
+            if (IsDisposed) throw new ObjectDisposedException(nameof(InlayEmbeddingGenerator));
             if (options != null) Unsupported.Check(options, _metadata.DefaultModelId, _dimensions);
             string[] texts = values.ToArray();
-            var all = new GeneratedEmbeddings<Embedding<float>>(texts.Length);
-            long tokens = 0;
-            for (int begin = 0; begin < texts.Length; begin += _batch)
+            // Many texts take a while, which is not the caller's thread's.
+            return await Task.Run(() => RunAsync(texts, cancellationToken), cancellationToken).ConfigureAwait(false);
+        }
+
+        private bool IsDisposed { get { return Volatile.Read(ref _isDisposed) != 0; } }
+
+        private async Task<GeneratedEmbeddings<Embedding<float>>> RunAsync(string[] texts, CancellationToken cancellation)
+        {
+            var pending = new List<PendingRequest>(texts.Length);
+            try
             {
-                string[] batch = texts.Skip(begin).Take(_batch).ToArray();
-                await _turn.WaitAsync(cancellationToken).ConfigureAwait(false);
-                try
+                foreach (string text in texts)
                 {
-                    ThrowIfDisposed();
-                    tokens += await Task.Run(() => Run(batch, all, cancellationToken), cancellationToken).ConfigureAwait(false);
+                    await _room.WaitAsync(cancellation).ConfigureAwait(false);
+                    pending.Add(Submit(text, cancellation));
                 }
-                finally { _turn.Release(); }
+                return Embeddings(await Task.WhenAll(pending.Select(one => one.Completion)).ConfigureAwait(false));
             }
+            catch (Exception problem)
+            {
+                foreach (PendingRequest one in pending) one.Cancel();
+                bool isCallers = problem is OperationCanceledException && cancellation.IsCancellationRequested;
+                if (isCallers || !IsDisposed) throw;
+                throw new OperationCanceledException("the embedding generator was disposed", problem);
+            }
+        }
+
+        // Into room that was waited for.
+        private PendingRequest Submit(string text, CancellationToken cancellation)
+        {
+            try
+            {
+                var request = new Request(text) { Kind = RequestKind.Embed, Pooling = _pooling, Embed = _flags };
+                PendingRequest pending = _dispatcher.Submit(request, cancellation);
+                pending.Completion.ContinueWith((_, room) => ((SemaphoreSlim)room!).Release(), _room, TaskScheduler.Default);
+                return pending;
+            }
+            catch
+            {
+                _room.Release();
+                throw;
+            }
+        }
+
+        private GeneratedEmbeddings<Embedding<float>> Embeddings(Completion[] completions)
+        {
+            var all = new GeneratedEmbeddings<Embedding<float>>(completions.Length);
+            DateTimeOffset now = DateTimeOffset.UtcNow;
+            foreach (Completion one in completions) all.Add(new Embedding<float>(one.Vector!) { ModelId = _metadata.DefaultModelId, CreatedAt = now });
+            long tokens = completions.Sum(one => (long)one.PromptTokens);
             all.Usage = new UsageDetails { InputTokenCount = tokens, TotalTokenCount = tokens };
             return all;
-        }
-
-        private void ThrowIfDisposed()
-        {
-            if (_disposed) throw new ObjectDisposedException(nameof(InlayEmbeddingGenerator));
-        }
-
-        private long Run(string[] texts, GeneratedEmbeddings<Embedding<float>> into, CancellationToken cancellation)
-        {
-            int[][] tokens = Array.ConvertAll(texts, text => _engine.Tokenize(text));
-            DateTimeOffset now = DateTimeOffset.UtcNow;
-            foreach (float[] vector in _engine.Embed(tokens, _pooling, _flags, cancellation))
-            {
-                into.Add(new Embedding<float>(vector) { ModelId = _metadata.DefaultModelId, CreatedAt = now });
-            }
-            return tokens.Sum(text => (long)text.Length);
         }
 
         /// <summary>Gives the <see cref="Engine"/>, the <see cref="EmbeddingGeneratorMetadata"/>, or the generator itself.</summary>
@@ -110,10 +150,12 @@ namespace Inlay.Extensions.AI
             return serviceType.IsInstanceOfType(this) ? this : null;
         }
 
-        /// <summary>Requests under way end with an ObjectDisposedException before their next batch.</summary>
+        /// <summary>Ends what is under way with an OperationCanceledException.</summary>
         public void Dispose()
         {
-            _disposed = true;
+            if (Interlocked.Exchange(ref _isDisposed, 1) != 0) return;
+            _dispatcher.Dispose();
+            if (_computes) EngineThreads.End(_engine);
             if (_ownsEngine) _engine.Dispose();
         }
     }

@@ -163,10 +163,11 @@ namespace Inlay
             PromptTokens = last.PromptTokens;
         }
 
-        internal Completion(string text, int[] tokens, ref RequestEvent end)
+        internal Completion(string text, int[] tokens, float[]? vector, ref RequestEvent end)
         {
             Text = text;
             Tokens = tokens;
+            Vector = vector;
             FinishReason = end.FinishReason;
             PromptTokens = end.PromptTokens;
             CachedTokens = end.CachedTokens;
@@ -186,5 +187,8 @@ namespace Inlay
 
         /// <summary>Those of them that were not computed for this prompt, since a request had begun with them before.</summary>
         public int CachedTokens { get; private set; }
+
+        /// <summary>Of a request of RequestKind.Embed: the vector, which stands for the text. Else null.</summary>
+        public float[]? Vector { get; private set; }
     }
 }

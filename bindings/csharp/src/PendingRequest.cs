@@ -247,14 +247,14 @@ namespace Inlay
             return news;
         }
 
-        internal void PostEnd(ref RequestEvent end)
+        internal void PostEnd(ref RequestEvent end, float[]? vector)
         {
             bool is_cancelled;
             Completion whole;
             lock (_gate)
             {
                 is_cancelled = _isCancelled;
-                whole = new Completion(_text.ToString(), _tokens.ConvertAll(drawn => drawn.Token).ToArray(), ref end);
+                whole = new Completion(_text.ToString(), _tokens.ConvertAll(drawn => drawn.Token).ToArray(), vector, ref end);
             }
             Exception? failure = end.Failure;
             if (failure == null && end.FinishReason == FinishReason.Cancelled)

@@ -7,7 +7,7 @@ using Inlay.Raw;
 namespace Inlay
 {
     /// <summary>Submits requests, and gives each what becomes of it: as a task, as text that is read while it is drawn, or frame by
-    /// frame.</summary>
+    /// frame. The task of a request of RequestKind.Embed has its vector.</summary>
     /// <remarks>
     /// With a thread, the default, it collects by itself, and the engine's own thread computes (<see cref="Engine.SetThread"/>), or
     /// another thread of the program in <see cref="Engine.Run"/>. Without one, everything happens on the program's threads: in <see
@@ -57,8 +57,6 @@ namespace Inlay
         public PendingRequest Submit(Request request, CancellationToken cancellation = default(CancellationToken))
         {
             if (request == null) throw new ArgumentNullException(nameof(request));
-            if (request.Kind == RequestKind.Embed)
-                throw new ArgumentException("a dispatcher gives text: submit a request of kind Embed to a RequestQueue", nameof(request));
             cancellation.ThrowIfCancellationRequested();
             var pending = new PendingRequest(this, cancellation);
             ulong user;
@@ -119,13 +117,15 @@ namespace Inlay
 
         private void Give(RequestEvent next)
         {
+            // While it is still pending: where the queue is disposed meanwhile, that ends it.
+            float[]? vector = next.IsEnd && next.ValueCount > 0 ? Queue.TakeValues(next.Request) : null;
             PendingRequest? pending;
             lock (_gate)
             {
                 if (!_pending.TryGetValue(next.User, out pending)) return;
                 if (next.IsEnd) _pending.Remove(next.User);
             }
-            if (next.IsEnd) pending.PostEnd(ref next);
+            if (next.IsEnd) pending.PostEnd(ref next, vector);
             else pending.Post(ref next);
         }
 

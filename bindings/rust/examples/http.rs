@@ -1,14 +1,14 @@
 //! Streams what a model writes to many clients at once, by server-sent events. Each has a thread, which submits a request and
 //! writes its answer; the engine computes all of them together, on a thread of its own. `curl -N -d "Once upon a time"
 //! 127.0.0.1:8080` shows the events: `data: {"text":"..."}`, and at last one of type end, with the finish reason, and the status
-//! if the answer was cut short. 400, 413 and 503 refuse a prompt.
-//! usage: http MODEL [ADDRESS]
+//! if the answer was cut short. 400 and 413 refuse a prompt, and 503 a client more than 1024.
+//! usage: http MODEL [ADDRESS [BYTES]]      BYTES: of the KV pool
 use inlay::{Engine, LoadOptions, Request, SessionOptions, Status, ThreadOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::{sync::Arc, thread, time::Duration};
 
-const MAX_CLIENTS: usize = 24; // that are answered or wait; others are refused
+const MAX_CLIENTS: usize = 1024; // that are answered or wait; others are refused
 const PATIENCE: Option<Duration> = Some(Duration::from_secs(10)); // with a client that does not read or write
 const TOO_LARGE: (&str, &str) = ("413 Content Too Large", "a request has at most 65536 bytes");
 const NO_TEXT: (&str, &str) = ("400 Bad Request", "the prompt is no utf-8");
@@ -62,9 +62,11 @@ fn serve(engine: &Engine, mut client: &TcpStream, n_clients: usize) -> io::Resul
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let model = std::env::args().nth(1).ok_or("usage: http MODEL [ADDRESS]")?;
-    let listener = TcpListener::bind(std::env::args().nth(2).unwrap_or("127.0.0.1:8080".into()))?;
-    let engine = Arc::new(Engine::load(model, LoadOptions::default().max_sessions(8))?); // a copy for each client
+    let mut arguments = std::env::args().skip(1);
+    let model = arguments.next().ok_or("usage: http MODEL [ADDRESS [BYTES]]")?;
+    let listener = TcpListener::bind(arguments.next().unwrap_or("127.0.0.1:8080".into()))?;
+    let n_bytes = arguments.next().map_or(Ok(0), |n| n.parse())?; // of the KV pool
+    let engine = Arc::new(Engine::load(model, LoadOptions::default().max_sessions(8).kv_budget_bytes(n_bytes))?);
     engine.set_thread(ThreadOptions::default())?;
     println!("listening on http://{}", listener.local_addr()?);
     for client in listener.incoming().flatten() {

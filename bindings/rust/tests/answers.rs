@@ -3,8 +3,8 @@ mod common;
 
 use common::*;
 use inlay::{
-    Answer, Engine, Error, FinishReason, GenerateOptions, Reply, Request, RunOptions, SessionOptions, Status,
-    ThreadOptions,
+    Answer, DeviceKind, Engine, Error, FinishReason, GenerateOptions, Library, LoadOptions, Prompt, Reply, Request,
+    RunOptions, Session, SessionOptions, Status, ThreadOptions, Token,
 };
 use std::future::{Future, IntoFuture};
 use std::pin::{pin, Pin};
@@ -36,7 +36,7 @@ fn ask(engine: &Engine, prompt: &str, n: u32) -> Answer {
 }
 
 /// What a session writes.
-fn alone(engine: &Engine, prompt: &str, n: u32) -> Reply {
+fn alone<'p>(engine: &Engine, prompt: impl Into<Prompt<'p>>, n: u32) -> Reply {
     engine.session(&up_to(n)).unwrap().generate(prompt, &GenerateOptions::default()).unwrap().into_reply().unwrap()
 }
 
@@ -97,6 +97,55 @@ fn answers_of_many_threads_are_computed_together() {
     let after = engine.stats().unwrap();
     let n_steps = after.n_decode_steps - before.n_decode_steps;
     assert!(n_steps < 16 * 60 / 2, "{n_steps} steps");
+}
+
+const CALLERS: u32 = 50;
+
+/// A context has room for a caller's prompt of 100 tokens and the 60 that are drawn.
+fn for_callers<'a>() -> LoadOptions<'a> {
+    options().n_context(160).max_sessions(CALLERS).no_prefix_cache(true)
+}
+
+fn prompt_of(caller: u32) -> [Token; 100] {
+    [Token::try_from(65 + caller % 4).unwrap(); 100]
+}
+
+/// The first error of sessions, one for each caller, that only run the prompts.
+fn error_of_sessions(engine: &Engine) -> Option<Status> {
+    let mut sessions: Vec<Session> = (0..CALLERS).map(|_| endless(engine)).collect();
+    let mut callers = sessions.iter_mut().zip(0..);
+    callers.find_map(|(session, caller)| session.prefill(&prompt_of(caller)).err()).map(|error| error.status())
+}
+
+/// 50 callers whose keys and values have a quarter of the room that they need. Sessions would see that; requests are put out
+/// meanwhile, and all of them end whole. With all the room none is put out.
+#[test]
+fn fifty_callers_share_a_small_pool() {
+    let n_bytes = Library::get().unwrap().memory_plan(model(), &for_callers()).unwrap().kv_bytes;
+    for part in [4, 1] {
+        let engine = load_with(for_callers().kv_budget_bytes(n_bytes / part));
+        let is_small = part > 1;
+        assert_eq!(error_of_sessions(&engine), is_small.then_some(Status::KvFull));
+        let right = [0, 1, 2, 3].map(|caller| alone(&engine, &prompt_of(caller), 60));
+        let before = engine.stats().unwrap();
+        let answer_of = |caller| engine.answer(&Request::new(&prompt_of(caller)).session(up_to(60))).unwrap();
+        let answers = (0..CALLERS).map(answer_of).collect::<Vec<_>>();
+        engine.set_thread(ThreadOptions::default()).unwrap();
+        thread::scope(|scope| {
+            for (answer, caller) in answers.into_iter().zip(0..) {
+                let right: &Reply = &right[caller % 4];
+                scope.spawn(move || {
+                    let reply = answer.into_reply().unwrap();
+                    assert_eq!((reply.finish_reason, reply.n_generated), (FinishReason::MaxTokens, 60));
+                    // On a GPU prompts have kernels of their own, so that what is computed again agrees within a tolerance.
+                    assert!(device() == DeviceKind::Cuda || reply == *right, "{reply:?}, expected {right:?}");
+                });
+            }
+        });
+        let n_computed = engine.stats().unwrap().n_prefill_tokens - before.n_prefill_tokens;
+        let n_prompts = u64::from(CALLERS) * 100;
+        assert_eq!(n_computed > n_prompts, is_small, "{n_computed} tokens were run for prompts of {n_prompts}");
+    }
 }
 
 #[test]

@@ -68,7 +68,7 @@ static class EmbeddingTests
         Expect.Equal(Texts.Length, Chat.Result(generator.GenerateAsync(Texts, new EmbeddingGenerationOptions { Dimensions = width })).Count, "the model's");
     }
 
-    public static void ItIsCancelledBetweenBatchesOfAnotherThread()
+    public static void ItIsCancelledOnAnotherThread()
     {
         using Engine engine = Given.Engine();
         using InlayEmbeddingGenerator generator = Generator(engine, 1);
@@ -81,6 +81,114 @@ static class EmbeddingTests
         OperationCanceledException cancelled = Expect.Throws<OperationCanceledException>(() => Chat.Result(task), "cancelled");
         Expect.Equal(source.Token, cancelled.CancellationToken, "whose token");
         Expect.Equal(0, engine.Stats.Sessions, "sessions");
+    }
+
+    static void AreThose(float[][] want, Task<ReadOnlyMemory<float>>[] tasks)
+    {
+        ReadOnlyMemory<float>[] got = Chat.Result(Task.WhenAll(tasks));
+        for (int i = 0; i < got.Length; i++) Expect.True(got[i].Span.SequenceEqual(want[i % want.Length]), "vector " + i);
+    }
+
+    static Task<ReadOnlyMemory<float>>[] Fifty(InlayEmbeddingGenerator generator)
+    {
+        return Enumerable.Range(0, 50).Select(i => generator.GenerateVectorAsync(Texts[i % Texts.Length])).ToArray();
+    }
+
+    // The program's own sessions have all places: the texts wait until it gives one back.
+    public static void FiftyWaitBesideBusySessions()
+    {
+        using Engine engine = Chat.Engine(2);
+        float[][] want = engine.Embed(Texts, Pooling.Mean);
+        using InlayEmbeddingGenerator generator = Generator(engine);
+        using Session held = engine.CreateSession(Given.Endless);
+        Task<ReadOnlyMemory<float>>[] tasks;
+        using (Session other = engine.CreateSession(Given.Endless))
+        {
+            Expect.Status(Status.SessionLimit, () => engine.Embed(Texts, Pooling.Mean), "no session is free");
+            tasks = Fifty(generator);
+            foreach (Session session in new[] { held, other }) session.Prefill(Given.Prompt);
+            for (int i = 0; i < 20; i++) engine.DecodeStep(new[] { held, other }, new StepEvent[2]);
+            Expect.True(!tasks.Any(task => task.IsCompleted), "they wait");
+        }
+        AreThose(want, tasks);
+        Expect.Equal(1, engine.Stats.Sessions, "sessions");
+    }
+
+    public static void FiftyAreMadeBesideAnswers()
+    {
+        using Engine engine = Chat.Engine(2);
+        float[][] want = engine.Embed(Texts, Pooling.Mean);
+        using InlayEmbeddingGenerator generator = Generator(engine);
+        using InlayChatClient client = Chat.Client(engine);
+        string alone = Chat.Text(client, "Once upon a time", Chat.Most(100));
+        Task<ChatResponse>[] answers = Enumerable.Range(0, 4).Select(_ => client.GetResponseAsync(new[] { Chat.User("Once upon a time") }, Chat.Most(100))).ToArray();
+        AreThose(want, Fifty(generator));
+        foreach (ChatResponse answer in Chat.Result(Task.WhenAll(answers))) Expect.Equal(alone, answer.Text, "an answer");
+    }
+
+    // What is refused leaves no text of its call waiting, and gives the room back.
+    public static void AFailureEndsItsCallAlone()
+    {
+        using Engine engine = Chat.Engine(2, 64);
+        using InlayEmbeddingGenerator generator = Generator(engine, 2);
+        float[] want = engine.Embed(new[] { Texts[3] }, Pooling.Mean)[0];
+        string tooLong = string.Concat(Enumerable.Repeat(" dogs", 200));
+        for (int i = 0; i < 3; i++)
+        {
+            Task<GeneratedEmbeddings<Embedding<float>>> fails = generator.GenerateAsync(new[] { Texts[0], Texts[1], tooLong, Texts[2] });
+            Task<ReadOnlyMemory<float>> goesOn = generator.GenerateVectorAsync(Texts[3]);
+            Expect.Status(Status.ContextFull, () => Chat.Result(fails), "too long");
+            Expect.True(Chat.Result(goesOn).Span.SequenceEqual(want), "beside it");
+        }
+        Expect.Throws<ArgumentNullException>(() => Chat.Result(generator.GenerateAsync(new string[] { Texts[0], null })), "no text");
+        AreThose(new[] { want }, new[] { generator.GenerateVectorAsync(Texts[3]), generator.GenerateVectorAsync(Texts[3]), generator.GenerateVectorAsync(Texts[3]) });
+    }
+
+    public static void AFailureLeavesNothingToCompute()
+    {
+        using Engine engine = Chat.Engine(2, 64);
+        using var generator = new InlayEmbeddingGenerator(engine, new InlayEmbeddingGeneratorOptions { Pooling = Pooling.Mean, HostComputes = true });
+        engine.Run(); // somebody computes
+        foreach (bool fails in new[] { true, false })
+        {
+            ulong before = engine.Stats.PrefillTokens;
+            var task = generator.GenerateAsync(new[] { Texts[0], Texts[1], fails ? string.Concat(Enumerable.Repeat(" dogs", 200)) : Texts[2] });
+            if (fails) Expect.Status(Status.ContextFull, () => Chat.Result(task), "too long");
+            Chat.Soon(() => engine.Run().Requests == 0 && task.IsCompleted, "all end");
+            Expect.Equal(fails, engine.Stats.PrefillTokens == before, "tokens were run");
+        }
+    }
+
+    public static void WhatIsUnderWayEndsWithTheGenerator()
+    {
+        foreach (bool ownsEngine in new[] { false, true })
+        {
+            using Engine engine = Chat.Engine(1);
+            using Session held = engine.CreateSession(Given.Endless);
+            var generator = new InlayEmbeddingGenerator(engine, new InlayEmbeddingGeneratorOptions { Pooling = Pooling.Mean, OwnsEngine = ownsEngine });
+            Task<ReadOnlyMemory<float>>[] tasks = Fifty(generator);
+            Thread.Sleep(20); // some wait in the engine, the others for these
+            generator.Dispose();
+            generator.Dispose();
+            foreach (Task<ReadOnlyMemory<float>> task in tasks) Expect.Throws<OperationCanceledException>(() => Chat.Result(task), "disposed");
+        }
+    }
+
+    // The engine has no thread but where a generator or a client gives it one.
+    public static void TheProgramMayCompute()
+    {
+        using Engine engine = Chat.Engine(2);
+        float[][] want = engine.Embed(Texts, Pooling.Mean);
+        var options = new InlayEmbeddingGeneratorOptions { Pooling = Pooling.Mean, HostComputes = true };
+        using (var generator = new InlayEmbeddingGenerator(engine, options))
+        {
+            engine.Run(); // somebody computes
+            Task<ReadOnlyMemory<float>>[] tasks = Fifty(generator);
+            Chat.Soon(() => engine.Run().Requests == 0 && tasks.All(task => task.IsCompleted), "they end");
+            AreThose(want, tasks);
+        }
+        using (Generator(engine)) Expect.Status(Status.InvalidState, () => engine.Run(), "it has a thread");
+        engine.Run();
     }
 
     public static void RequestsTakeTurns()

@@ -1,4 +1,5 @@
-// Command requests hands prompts over, which the engine's own thread computes together, and collects their texts as they come.
+// Command requests is a loop of frames that hands prompts over and collects their texts: the engine computes for at most 4 ms in each
+// frame, on this goroutine. A service gives the engine a thread instead, as the example http does.
 //
 //	requests MODEL [TOKENS [PROMPT...]]
 //
@@ -10,11 +11,16 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"time"
 
 	"inlay.dev/inlay"
 )
 
-const maxPrompts = 8
+const (
+	maxPrompts = 8
+	frame      = time.Second / 60
+	budget     = 4 * time.Millisecond // what the model may take of a frame
+)
 
 var ownPrompts = []string{"Once upon a time", "The old fox said", "In a small house"}
 
@@ -42,9 +48,6 @@ func run(ctx context.Context, model string, tokens int, prompts []string) error 
 		return err
 	}
 	defer engine.Close()
-	if err := engine.SetThread(&inlay.ThreadOptions{}); err != nil {
-		return err
-	}
 	queue, err := engine.NewQueue(nil)
 	if err != nil {
 		return err
@@ -56,31 +59,38 @@ func run(ctx context.Context, model string, tokens int, prompts []string) error 
 			return err
 		}
 	}
-	texts, err := collect(ctx, queue, len(prompts))
+	texts, buffer := make([]string, len(prompts)), inlay.EventBuffer{}
+	for left := len(prompts); left > 0; {
+		begin := time.Now()
+		if _, err := engine.Run(ctx, inlay.RunOptions{Budget: budget}); err != nil {
+			return err
+		}
+		ended, err := collect(queue, &buffer, texts)
+		if err != nil {
+			return err
+		}
+		left -= ended
+		time.Sleep(time.Until(begin.Add(frame))) // A game draws its picture here.
+	}
 	for i := range texts {
 		fmt.Println(prompts[i] + texts[i])
 	}
-	return err
+	return nil
 }
 
-// collect waits until n requests have ended. Each has its place in the texts as its User.
-func collect(ctx context.Context, queue *inlay.Queue, n int) ([]string, error) {
-	texts, buffer := make([]string, n), inlay.EventBuffer{}
-	for left := n; left > 0; {
-		events, err := queue.Next(ctx, &buffer)
-		if err != nil {
-			return nil, err
+// collect adds what has come since the last frame to the texts, where each request has its place as its User, and counts the
+// requests that have ended.
+func collect(queue *inlay.Queue, buffer *inlay.EventBuffer, texts []string) (ended int, err error) {
+	events, err := queue.Poll(buffer)
+	for _, event := range events {
+		texts[event.User] += event.Text
+		if event.Kind != inlay.RequestEventEnd {
+			continue
 		}
-		for _, event := range events {
-			texts[event.User] += event.Text
-			if event.Kind != inlay.RequestEventEnd {
-				continue
-			}
-			left--
-			if err := event.Err(); err != nil {
-				return nil, err
-			}
+		ended++
+		if err := event.Err(); err != nil {
+			return ended, err
 		}
 	}
-	return texts, nil
+	return ended, err
 }

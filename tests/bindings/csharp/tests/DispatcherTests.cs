@@ -19,12 +19,14 @@ static class DispatcherTests
 
     static Request Ask(int i) { return new Request(Prompt(i)) { Options = Options(i) }; }
 
-    static string Alone(Engine engine, int i)
+    static string Alone(Engine engine, int i) { return Alone(engine, engine.Tokenize(Prompt(i)), Options(i)); }
+
+    static string Alone(Engine engine, int[] prompt, SessionOptions options)
     {
         var text = new StringBuilder();
-        using (Session session = engine.CreateSession(Options(i)))
+        using (Session session = engine.CreateSession(options))
         {
-            foreach (Generated next in session.Generate(Prompt(i))) text.Append(next.Text);
+            foreach (Generated next in session.Generate(prompt)) text.Append(next.Text);
         }
         return text.ToString();
     }
@@ -58,6 +60,58 @@ static class DispatcherTests
                 else Expect.Equal(FinishReason.EndOfGeneration, all[i].FinishReason, "reason");
             }
             Expect.True(all.Select(one => one.Text).Distinct().Count() > 8, "different texts");
+        }
+    }
+
+    static int[] LongPrompt(int caller) { return Enumerable.Repeat(65 + caller % 4, 100).ToArray(); }
+
+    // The first failure of sessions, one for each caller, that only run the prompts.
+    static InlayException FailureOfSessions(Engine engine, int n)
+    {
+        Session[] sessions = Enumerable.Range(0, n).Select(_ => engine.CreateSession(Given.Endless)).ToArray();
+        try
+        {
+            for (int i = 0; i < n; i++) sessions[i].Prefill(LongPrompt(i));
+            return null;
+        }
+        catch (InlayException failure) { return failure; }
+        finally { foreach (Session session in sessions) session.Dispose(); }
+    }
+
+    // 50 callers whose keys and values have a quarter of the room that they need. Sessions would see that; requests are put out
+    // meanwhile, and all of them end whole. With all the room none is put out.
+    public static void FiftyCallersShareASmallPool()
+    {
+        const int n = 50;
+        LoadOptions load = RequestTests.FewSessions(n);
+        load.ContextLength = 160;
+        load.Flags = LoadFlags.NoPrefixCache;
+        ulong bytes = Engine.PlanMemory(Given.Model, load).KvBytes;
+        foreach (ulong part in new ulong[] { 4, 1 })
+        {
+            load.KvBudgetBytes = bytes / part;
+            using (Engine engine = Engine.Load(Given.Model, load))
+            using (var dispatcher = new RequestDispatcher(engine))
+            {
+                InlayException failure = FailureOfSessions(engine, n);
+                Expect.Equal(part > 1 ? Status.KvFull : Status.Ok, failure == null ? Status.Ok : failure.Status, "sessions");
+                string[] want = Enumerable.Range(0, 4).Select(i => Alone(engine, LongPrompt(i), RequestTests.UpTo(60))).ToArray();
+                ulong before = engine.Stats.PrefillTokens;
+                engine.Run(); // so that waiting callers know of somebody who computes
+                Task<Completion>[] tasks = Enumerable.Range(0, n).Select(
+                    i => dispatcher.CompleteAsync(new Request(LongPrompt(i)) { Options = RequestTests.UpTo(60) })).ToArray();
+                engine.SetThread(new ThreadOptions());
+                Completion[] all = AsyncTests.Result(Task.WhenAll(tasks));
+                for (int i = 0; i < n; i++)
+                {
+                    Expect.Equal(FinishReason.MaxTokens, all[i].FinishReason, "reason");
+                    Expect.Equal(60, all[i].Tokens.Count, "tokens");
+                    // On a GPU prompts have kernels of their own, so that what is computed again agrees within a tolerance.
+                    if (Given.Device != DeviceKind.Cuda) Expect.Equal(want[i % 4], all[i].Text, "text " + i);
+                }
+                ulong run = engine.Stats.PrefillTokens - before;
+                Expect.Equal(part > 1, run > n * 100, "1/" + part + " of the pool: some were put out, " + run + " tokens were run for prompts");
+            }
         }
     }
 

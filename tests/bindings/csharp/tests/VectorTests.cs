@@ -2,6 +2,7 @@
 using System;
 using System.Collections.Generic;
 using System.Linq;
+using System.Threading.Tasks;
 using Inlay;
 
 static class VectorTests
@@ -45,6 +46,37 @@ static class VectorTests
         }
     }
 
+    // More than have room at a time, while the host holds all sessions: they wait for one of them.
+    public static void ADispatcherGivesThem()
+    {
+        const int n = 50;
+        using (Engine engine = Engine.Load(Given.Model, RequestTests.FewSessions(2)))
+        using (Session held = engine.CreateSession(Given.Endless))
+        using (var dispatcher = new RequestDispatcher(engine))
+        {
+            float[][] want = engine.Embed(Texts, Pooling.Mean);
+            engine.SetThread(new ThreadOptions());
+            Task<Completion>[] all;
+            using (Session other = engine.CreateSession(Given.Endless))
+            {
+                ThrowsStatus(Status.SessionLimit, () => engine.Embed(Texts, Pooling.Mean), "no session is free");
+                all = Enumerable.Range(0, n).Select(i => dispatcher.CompleteAsync(Vector(Texts[i % Texts.Length]))).ToArray();
+                foreach (Session session in new[] { held, other }) session.Prefill(Given.Prompt);
+                for (int i = 0; i < 20; i++) engine.DecodeStep(new[] { held, other }, new StepEvent[2]);
+                Expect.True(!all.Any(task => task.IsCompleted), "they wait");
+            }
+            Completion[] found = AsyncTests.Result(Task.WhenAll(all));
+            for (int i = 0; i < n; i++)
+            {
+                Expect.Equal(FinishReason.Embedded, found[i].FinishReason, "its end");
+                Expect.True(want[i % Texts.Length].SequenceEqual(found[i].Vector), "the vector " + i);
+                Expect.Equal("", found[i].Text, "its text");
+            }
+            Completion told = AsyncTests.Result(dispatcher.CompleteAsync(new Request("Once") { Options = RequestTests.UpTo(3) }));
+            Expect.True(told.Vector == null && told.Text.Length > 0, "a text has none");
+        }
+    }
+
     public static void WhatDoesNotFitIsRefused()
     {
         using (Engine engine = Given.Engine())
@@ -68,8 +100,6 @@ static class VectorTests
             Request talk = Request.OfConversation("[]");
             talk.Kind = RequestKind.Embed;
             ThrowsStatus(Status.InvalidArgument, () => queue.Submit(talk), "a conversation", "conversation is set");
-            using (var dispatcher = new RequestDispatcher(engine))
-                Expect.Throws<ArgumentException>(() => dispatcher.Submit(Vector("a")), "a dispatcher gives text");
             ulong id = queue.Submit(Vector("a"));
             RequestTests.All(queue);
             ThrowsStatus(Status.QueueFull, () => queue.Submit(Vector("b")), "nobody has taken it");
