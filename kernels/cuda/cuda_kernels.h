@@ -370,6 +370,9 @@ cudaError_t launch_attention(const AttentionArgs& args, LaunchTarget target);
 // What launch_attention computes, for the rows of `tiles`, with matrix instructions: the rows of prompts. Agrees with it within rounding.
 // By code for less than compute capability 8.0 it is launch_attention, of all m rows.
 //
+// Few tiles behind many keys would leave most of a GPU idle: then each tile's keys are cut into splits, as many as prefill_attention_splits says, with a
+// CTA each, and a second kernel puts them together. So a row's last bits depend on how many rows there are and on max_keys.
+//
 // With both_ways a row sees the keys up to PromptTile::end, or up to `window` positions on, its own included. Where
 // attends_both_ways is false that is an error.
 struct PrefillAttentionArgs {
@@ -380,10 +383,12 @@ struct PrefillAttentionArgs {
   void* scratch;            // as launch_attention wants it
   int32_t n_tiles, m, n_heads, max_context;
   float scale;
+  int32_t max_keys = 0;  // that a row of the tiles sees; 0: not known, and no keys are split
   bool both_ways = false;
   AttentionVariant variant = {};
 };
 cudaError_t launch_prefill_attention(const PrefillAttentionArgs& args, LaunchTarget target);
+int32_t prefill_attention_splits(const PrefillAttentionArgs& args);  // 1: none
 bool attends_both_ways(int device);
 
 // launch_shape_heads and launch_attention in one launch, with the same bits, for steps of one row per sequence: a row's own key and value

@@ -237,7 +237,11 @@ class Attention {
     launch(device_tiles.get(), static_cast<int32_t>(tiles.size()), nullptr);
     return out_.host();
   }
-  void launch(const PromptTile* tiles, int32_t n_tiles, cudaStream_t stream) {
+  // Keys may be split from now on.
+  void split_keys() { max_keys_ = *std::max_element(p_.ends.begin(), p_.ends.end()); }
+  int32_t n_splits(size_t n_tiles) const { return prefill_attention_splits(args(nullptr, static_cast<int32_t>(n_tiles))); }
+  void launch(const PromptTile* tiles, int32_t n_tiles, cudaStream_t stream) { CUDA_OK(launch_prefill_attention(args(tiles, n_tiles), stream)); }
+  PrefillAttentionArgs args(const PromptTile* tiles, int32_t n_tiles) const {
     PrefillAttentionArgs a{};
     a.qkv = qkv_.get();
     a.out = out_.get();
@@ -249,9 +253,10 @@ class Attention {
     a.n_heads = p_.shape.n_heads;
     a.max_context = p_.max_blocks * kBlock;
     a.scale = p_.shape.scale();
+    a.max_keys = max_keys_;
     a.both_ways = p_.both_ways;
     a.variant = p_.variant.on_device(sinks_);
-    CUDA_OK(launch_prefill_attention(a, stream));
+    return a;
   }
   void launch_by_rows(cudaStream_t stream) {
     AttentionArgs a{};
@@ -288,6 +293,7 @@ class Attention {
   }
 
   const Problem& p_;
+  int32_t max_keys_ = 0;
   Device<float> qkv_;
   Device<uint8_t> k_, v_;
   Device<int32_t> tables_, sequence_, positions_;
@@ -488,6 +494,49 @@ void check_magnitudes() {
   check_prompts("queries of zeros", zeros);
 }
 
+// Keys in splits, of a few rows behind many keys, beside ones that see few: as by the host, twice with the same bits.
+void check_splits() {
+  struct Case {
+    Shape shape;
+    KvType type;
+  };
+  const std::vector<Case> cases = {{{32, 8, 128}, KvType::f16}, {{8, 2, 64}, KvType::f16},  {{4, 4, 128}, KvType::f16}, {{14, 2, 96}, KvType::f16},
+                                   {{4, 1, 256}, KvType::f16},  {{3, 3, 80}, KvType::f16},  {{2, 1, 16}, KvType::f16},  {{4, 2, 128}, KvType::fp8_e4m3},
+                                   {{4, 2, 128}, KvType::int8}};
+  unsigned seed = 300;
+  for (const Case& c : cases) {
+    const std::vector<float> sinks = some_sinks(c.shape.n_heads);
+    for (const Variant& variant : {Variant{}, Variant{.window = 1500}, Variant{.soft_cap = 10.0f}, Variant{.sinks = sinks}, Variant{.window = 1111, .soft_cap = 10.0f, .sinks = sinks}}) {
+      for (const std::vector<Prompt>& prompts : {std::vector<Prompt>{{40, 2000}, {1, 500}, {15, 1100}, {2, 0}}, std::vector<Prompt>{{130, 3000}}}) {
+        Problem p = make_problem(c.shape, prompts, ++seed, {}, c.type);
+        p.variant = variant;
+        forget_unseen(p);
+        Attention attention(p);
+        attention.split_keys();
+        const std::vector<PromptTile> tiles = cut(p, kPromptTileRows);
+        const int32_t n = attention.n_splits(tiles.size());
+        const std::string name = std::string("splits ") + name_of(c.type) + " " + p.name() + " of " + std::to_string(prompts[0].n_rows) + " rows";
+        report(n > 1, name, std::to_string(n) + " splits");
+        const std::vector<float> got = attention.run(tiles);
+        check_errors(name, p, compare(p.positions, c.shape.out_floats(), got, expected_rows(p)));
+        report(differing_rows(p, got, attention.run(tiles)) == "none", name + " again", "");
+        if (variant.window != 0 || prompts.size() > 1) continue;
+        p.variant.window = 2800;  // as if the first split had been left out
+        const Errors errors = compare(p.positions, c.shape.out_floats(), got, expected_rows(p));
+        report(errors.row > 2 * limits_of(p.type).row, "control: " + name + ", all splits count", text("worst row %.2e", errors.row));
+      }
+    }
+  }
+  // Where they would not pay there are none.
+  for (const Prompt& prompt : {Prompt{64, 900}, Prompt{2048, 4000}}) {
+    const Problem p = make_problem({32, 8, 128}, {prompt}, ++seed);
+    Attention attention(p);
+    attention.split_keys();
+    const int32_t n = attention.n_splits(cut(p, kPromptTileRows).size());
+    report(n == 1, "no splits of " + std::to_string(prompt.n_rows) + " rows from " + std::to_string(prompt.position), std::to_string(n) + " splits");
+  }
+}
+
 // Most weights are far below the largest one, but there are many of them.
 void check_faint_keys() {
   Problem p = make_problem({2, 1, 64}, {{3, 20000}}, 31, {0.0f, 1.0f});
@@ -525,6 +574,20 @@ void check_damaged_key(bool both_ways) {
 
 // ---- speed
 
+// A few rows behind many keys: whole, and in splits.
+void measure_splits(const Shape& shape, int32_t n_rows, int32_t position, KvType type = KvType::f16) {
+  const Problem p = make_problem(shape, {{n_rows, position}}, 52, {}, type);
+  Attention attention(p);
+  const std::vector<PromptTile> tiles = cut(p, kPromptTileRows);
+  const Device<PromptTile> device_tiles(tiles);
+  const auto n_tiles = static_cast<int32_t>(tiles.size());
+  const auto us = [&] { return stream_us(20, [&](int, cudaStream_t stream) { attention.launch(device_tiles.get(), n_tiles, stream); }); };
+  const double whole = us();
+  attention.split_keys();
+  std::printf("%-9s %-4s %4d rows from %5d: whole %8.1f us, in %2d splits %7.1f us\n", shape.name().c_str(), name_of(type), n_rows, position, whole,
+              attention.n_splits(tiles.size()), us());
+}
+
 void measure(const Shape& shape, int32_t n_rows, int32_t position, KvType type = KvType::f16, bool both_ways = false) {
   Problem p = make_problem(shape, {{n_rows, position}}, 51, {}, type);
   p.both_ways = both_ways;
@@ -556,6 +619,7 @@ int main() {
   check_variants();
   check_magnitudes();
   check_faint_keys();
+  check_splits();
   check_both_ways();
   check_wrong_both_ways();
   for (const bool both_ways : {false, true}) check_damaged_key(both_ways);
@@ -568,5 +632,11 @@ int main() {
   measure({32, 8, 128}, 2048, 0, KvType::fp8_e4m3);
   measure({32, 8, 128}, 2048, 0, KvType::int8);
   measure({32, 8, 128}, 2048, 0, KvType::f16, true);
+  for (const Shape& shape : {Shape{32, 8, 128}, Shape{12, 2, 128}, Shape{32, 32, 128}, Shape{8, 4, 256}}) {
+    for (const int32_t n_rows : {8, 40, 128, 512}) {
+      for (const int32_t position : {1000, 2000, 16000}) measure_splits(shape, n_rows, position);
+    }
+  }
+  measure_splits({32, 8, 128}, 40, 16000, KvType::fp8_e4m3);
   return finish();
 }

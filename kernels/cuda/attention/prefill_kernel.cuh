@@ -17,7 +17,10 @@
 //              far behind them as a window reaches before them
 //
 // A row's bits depend neither on which rows share its tile nor on its place in it: its key tiles and the sums within
-// them are always the same, and keys that it does not see add exact zeros.
+// them are always the same, and keys that it does not see add exact zeros. Where a tile's keys are split
+// (prefill_attention_splits), they depend on the number of splits, too: each CTA leaves a record of every row and head
+// (weighted values, the largest score in units of log2, the sum of weights), and merge_prefill_kernel adds these in
+// their order.
 //
 // Number formats: q * scale * log2(e) is rounded to FP16 after multiplication by a power of two of its row and head
 // that brings its largest component to 2^13..2^14; the weights 2^(score - max + 15) are rounded to FP16, and their sum
@@ -33,6 +36,7 @@
 #pragma once
 
 #include "kernels/cuda/attention/prefill_warp.cuh"
+#include "kernels/cuda/attention/split.cuh"
 #include "kernels/cuda/attention/variant.cuh"
 
 namespace inlay::cuda {
@@ -43,7 +47,19 @@ struct PrefillParams {
   PrefillAttentionArgs args;
   int32_t group, passes;  // query heads of a KV head, and CTAs that they take
   ScoreParams score;
+  int32_t n_splits;
+  float* records;  // (rows, n_heads, n_splits) of d_head + kRecordTail floats
 };
+
+inline constexpr int32_t kLeastSplitTiles = 2;  // of keys: more of them than a tile has rows
+// A CTA for each KV head, pass and tile.
+template <int kHeads>
+inline int32_t prefill_passes(const PrefillAttentionArgs& a) {
+  return (a.n_heads / a.cache.n_kv_heads + kHeads - 1) / kHeads;
+}
+// Two heads of a wide one would need twice the registers there are.
+inline int32_t prefill_heads(const PrefillAttentionArgs& a) { return a.n_heads == a.cache.n_kv_heads || a.cache.d_head > 128 ? 1 : 2; }
+cudaError_t merge_prefill_splits(const PrefillParams& params, LaunchTarget target);
 
 // CTAs of a multiprocessor that the registers shall allow.
 template <int kDim, int kHeads>
@@ -75,10 +91,18 @@ __device__ __forceinline__ void load_queries(const PrefillParams& p, const Prefi
       {q, row_floats, at.rows.n_rows - warp_row(), at.n_heads, p.args.cache.d_head, p.score.scale}, to);
 }
 
+// capped: scores are in units of log2.
 template <int kDim, int kHeads>
-__device__ __forceinline__ void store_rows(const PrefillParams& p, const PrefillPlace& at,
-                                           const PrefillWarp<kDim, kHeads>& warp) {
+__device__ __forceinline__ void store_rows(const PrefillParams& p, const PrefillPlace& at, const char* queries,
+                                           bool capped, const PrefillWarp<kDim, kHeads>& warp) {
   const int64_t d_head = p.args.cache.d_head, row_floats = p.args.n_heads * d_head;
+  if (p.n_splits > 1) {
+    const int64_t head_floats = (d_head + kRecordTail) * p.n_splits, first_row = at.rows.first_row + warp_row();
+    warp.store_records(p.records + (first_row * p.args.n_heads + at.head) * head_floats + blockIdx.z * (d_head + kRecordTail),
+                       p.args.n_heads * head_floats, head_floats, at.rows.n_rows - warp_row(), at.n_heads, p.args.cache.d_head,
+                       queries, capped);
+    return;
+  }
   warp.store(p.args.out + (at.rows.first_row + warp_row()) * row_floats + at.head * d_head, row_floats,
              at.rows.n_rows - warp_row(), at.n_heads, p.args.cache.d_head);
 }
@@ -115,10 +139,16 @@ __global__ __launch_bounds__(kPrefillThreads, kPrefillCtas<kDim, kHeads>) void p
   const CacheView& cache = p.args.cache;
   const PrefillPlace at = prefill_place<kHeads>(p);
   const int32_t first_position = cache.positions[at.rows.first_row];
-  const int32_t n_keys = end_key<kKind>(p.score, first_position + at.rows.n_rows - 1, at.rows.end);
+  int32_t n_keys = end_key<kKind>(p.score, first_position + at.rows.n_rows - 1, at.rows.end);
   const int32_t first_seen = kVariant ? max(first_seen_key(p.score, first_position), 0) : 0;
+  int32_t begin = first_seen / kPrefillKeys * kPrefillKeys;
+  if (p.n_splits > 1) {
+    const int32_t n_tiles = (n_keys - begin + kPrefillKeys - 1) / kPrefillKeys;
+    const int32_t share = max((n_tiles + p.n_splits - 1) / p.n_splits, kLeastSplitTiles) * kPrefillKeys;
+    begin += static_cast<int32_t>(blockIdx.z) * share;
+    n_keys = min(n_keys, begin + share);  // none, if it begins behind the last
+  }
   const KvSource source{cache.row_sequence[at.rows.first_row], at.kv_head, n_keys, first_seen};
-  const int32_t begin = first_seen / kPrefillKeys * kPrefillKeys;
   TileBlocks blocks = tile_blocks(cache, source, begin);
   copy_tile<kDim, kVariant>(cache, source, cache.k_pool, blocks, begin, shared + Shared::kKeys);
   commit_copies();
@@ -148,7 +178,7 @@ __global__ __launch_bounds__(kPrefillThreads, kPrefillCtas<kDim, kHeads>) void p
       const int32_t last_seen = warp_position + (kKind == PrefillKind::both_ways ? p.score.window - 1 : 0);
       if (first_key + kPrefillKeys - 1 > last_seen) warp.mask_scores(last_seen + lane / 4 - first_key);
       if (kKind == PrefillKind::both_ways && first_key + kPrefillKeys > end) warp.mask_end(end - first_key);
-      warp.template weigh<kVariant>(queries, kVariant && p.score.soft_cap != 0.0f);
+      warp.weigh(queries, kVariant && p.score.soft_cap != 0.0f);
     }
     blocks = tile_blocks(cache, source, first_key + kPrefillKeys);
     wait_for_copies<0>();
@@ -158,13 +188,15 @@ __global__ __launch_bounds__(kPrefillThreads, kPrefillCtas<kDim, kHeads>) void p
     commit_copies();
     if (sees(first_key)) warp.add_values(base + Shared::kValues + value_offset<kDim>(lane));
   }
+  wait_for_copies<0>();  // of a split without keys
   if constexpr (kVariant) {
-    if (p.score.sinks != nullptr) {
+    if (p.score.sinks != nullptr && blockIdx.z == 0) {  // every row sees a key of the first split
       const PrefillPlace place = prefill_place<kHeads>(p);
       warp.join_sinks(p.score.sinks + place.head, queries, place.n_heads, p.score.soft_cap != 0.0f);
     }
   }
-  store_rows(p, prefill_place<kHeads>(p), warp);  // computed anew: the loop has no register to spare
+  // The place is computed anew: the loop has no register to spare.
+  store_rows(p, prefill_place<kHeads>(p), queries, kVariant && p.score.soft_cap != 0.0f, warp);
 #else
   refuse_to_run();
 #endif
@@ -189,15 +221,21 @@ template <int kDim, int kHeads, PrefillKind kKind>
 cudaError_t launch_prefill_kernel(const PrefillAttentionArgs& args, const DeviceTraits& device, LaunchTarget target) {
   constexpr int kBytes = PrefillShared<kDim, kHeads>::kBytes;
   if (device.block_shared_bytes < kBytes) return launch_prefill_rows(args, target);
-  const int32_t group = args.n_heads / args.cache.n_kv_heads, passes = (group + kHeads - 1) / kHeads;
-  const dim3 grid(static_cast<unsigned>(args.cache.n_kv_heads * passes), static_cast<unsigned>(args.n_tiles));
-  const PrefillParams params{args, group, passes, score_params(args.variant, args.scale)};
-  return launch_early(prefill_attention_kernel<kDim, kHeads, kKind>, grid, kPrefillThreads, target, params, kBytes);
+  const int32_t passes = prefill_passes<kHeads>(args), n_splits = prefill_attention_splits(args);
+  const dim3 grid(static_cast<unsigned>(args.cache.n_kv_heads * passes), static_cast<unsigned>(args.n_tiles), static_cast<unsigned>(n_splits));
+  const PrefillParams params{.args = args,
+                             .group = args.n_heads / args.cache.n_kv_heads,
+                             .passes = passes,
+                             .score = score_params(args.variant, args.scale),
+                             .n_splits = n_splits,
+                             .records = reinterpret_cast<float*>(static_cast<char*>(args.scratch) + ticket_bytes(args.n_heads))};
+  const cudaError_t e = launch_early(prefill_attention_kernel<kDim, kHeads, kKind>, grid, kPrefillThreads, target, params, kBytes);
+  return e != cudaSuccess || n_splits == 1 ? e : merge_prefill_splits(params, target);
 }
 
 template <int kDim, PrefillKind kKind>
 cudaError_t launch_prefill_heads(const PrefillAttentionArgs& args, const DeviceTraits& device, LaunchTarget target) {
-  if (args.n_heads == args.cache.n_kv_heads) return launch_prefill_kernel<kDim, 1, kKind>(args, device, target);
+  if (prefill_heads(args) == 1) return launch_prefill_kernel<kDim, 1, kKind>(args, device, target);
   return launch_prefill_kernel<kDim, 2, kKind>(args, device, target);
 }
 
@@ -207,7 +245,7 @@ cudaError_t launch_prefill_tiles(const PrefillAttentionArgs& args, const DeviceT
   if (args.cache.d_head <= 64) return launch_prefill_heads<64, kKind>(args, device, target);
   if (args.cache.d_head <= 96) return launch_prefill_heads<96, kKind>(args, device, target);
   if (args.cache.d_head <= 128) return launch_prefill_heads<128, kKind>(args, device, target);
-  return launch_prefill_kernel<256, 1, kKind>(args, device, target);  // two heads would need twice the registers there are
+  return launch_prefill_kernel<256, 1, kKind>(args, device, target);
 }
 
 }  // namespace inlay::cuda

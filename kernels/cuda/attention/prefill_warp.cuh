@@ -144,14 +144,12 @@ struct PrefillWarp {
   }
 
   // What brings scores into units of log2.
-  template <bool kVariant>
   __device__ __forceinline__ static float score_unit(const char* queries, int head, int row, bool capped) {
-    return kVariant && capped ? 1.0f : inverse_scale<kDim>(queries, head, row);
+    return capped ? 1.0f : inverse_scale<kDim>(queries, head, row);
   }
 
-  // Scores to weights. queries: the warp's row 0 of head 0. Every row has a valid key in its first tile, so the maximum
-  // is finite; only a variant's rows may share their first tiles with rows that see further back.
-  template <bool kVariant>
+  // Scores to weights. queries: the warp's row 0 of head 0. A row may have seen no key yet: of a split that ends behind
+  // it, or whose first tiles are seen by other rows of the tile alone.
   __device__ __forceinline__ void weigh(const char* queries, bool capped) {
     const int row = static_cast<int>(threadIdx.x) % 32 / 4;
 #pragma unroll
@@ -159,13 +157,13 @@ struct PrefillWarp {
       float correction[2], offset[2], inverse[2];
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
-        inverse[r] = score_unit<kVariant>(queries, h, row + 8 * r, capped);
+        inverse[r] = score_unit(queries, h, row + 8 * r, capped);
         float m = max[h][r];
 #pragma unroll
         for (int n = 0; n < kPrefillKeys / 8; ++n) m = fmaxf(m, fmaxf(score[h][n][2 * r], score[h][n][2 * r + 1]));
         m = fmaxf(m, __shfl_xor_sync(kAllLanes, m, 1));
         m = fmaxf(m, __shfl_xor_sync(kAllLanes, m, 2));
-        const float top = kVariant && m == -CUDART_INF_F ? 0.0f : m;
+        const float top = m == -CUDART_INF_F ? 0.0f : m;
         correction[r] = fast_exp2((max[h][r] - top) * inverse[r]);
         offset[r] = kWeightShift - top * inverse[r];
         max[h][r] = m;
@@ -209,7 +207,7 @@ struct PrefillWarp {
       if (h >= n_heads) continue;
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
-        const float top = max[h][r] * score_unit<true>(queries, h, row + 8 * r, capped);
+        const float top = max[h][r] * score_unit(queries, h, row + 8 * r, capped);
         sum[h][2 * r] += fast_exp2(fmaf(sinks[h], kLog2E, kWeightShift - top));
       }
     }
@@ -233,6 +231,28 @@ struct PrefillWarp {
             *reinterpret_cast<float2*>(row_to + 8 * n) =
                 make_float2(out[h][n][2 * r] * share, out[h][n][2 * r + 1] * share);
         }
+      }
+    }
+  }
+
+  // What the splits' merge wants. to: the record of the warp's row 0 and the CTA's first head.
+  __device__ __forceinline__ void store_records(float* to, int64_t row_floats, int64_t head_floats, int32_t n_rows,
+                                                int32_t n_heads, int32_t d_head, const char* queries, bool capped) const {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+    for (int h = 0; h < kHeads; ++h) {
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        const int row = lane / 4 + 8 * r;
+        if (row >= n_rows || h >= n_heads) continue;
+        float* record = to + row * row_floats + h * head_floats;
+#pragma unroll
+        for (int n = 0; n < kDim / 8; ++n) {
+          if (8 * n < d_head)
+            *reinterpret_cast<float2*>(record + lane % 4 * 2 + 8 * n) = make_float2(out[h][n][2 * r], out[h][n][2 * r + 1]);
+        }
+        if (lane % 4 == 0)
+          *reinterpret_cast<float2*>(record + d_head) = make_float2(max[h][r] * score_unit(queries, h, row, capped), sum[h][2 * r]);
       }
     }
   }

@@ -293,6 +293,7 @@ Status CudaExecutor::attention(const Op& op) {
                                                  .n_heads = plan_.spec.n_heads,
                                                  .max_context = config_.n_context,
                                                  .scale = plan_.spec.attention_scale,
+                                                 .max_keys = step_->max_prompt_keys(),
                                                  .both_ways = !plan_.spec.causal,
                                                  .variant = variant(op)},
                                                 target()),

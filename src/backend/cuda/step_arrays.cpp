@@ -117,6 +117,10 @@ Status StepBlock::fill(const StepBatch& batch, const BlockShape& shape, int32_t 
 // Rows are counted within a segment. All prompts of a step are in one.
 void StepBlock::fill_tiles(const StepBatch& batch) {
   n_tiles_ = n_prompt_tiles_ = cut_prompt_tiles(batch, host_.prompt_tiles);
+  max_prompt_keys_ = 0;
+  for (const SequenceSlice& slice : batch.sequences) {
+    if (slice.n_tokens > 1) max_prompt_keys_ = std::max(max_prompt_keys_, batch.positions[static_cast<size_t>(slice.first_token + slice.n_tokens - 1)] + 1);
+  }
   single_rows_.clear();
   if (segments_.empty()) return;
   const StepSegment& last = segments_.back();

@@ -74,6 +74,7 @@ class StepBlock {
   }  // on the device
   // Of the segments together all rows but padding.
   int32_t n_prompt_tiles() const { return n_prompt_tiles_; }
+  int32_t max_prompt_keys() const { return max_prompt_keys_; }  // that a row of these tiles sees, windows apart
   std::span<const RowRun> single_rows() const { return single_rows_; }
 
  private:
@@ -93,7 +94,7 @@ class StepBlock {
   DeviceBuffer device_bytes_;
   StepArrays host_{}, whole_{}, device_{};  // device_: of the segment that is selected
   uint64_t fixed_bytes_ = 0;
-  int32_t n_bias_ = 0, n_counts_ = 0, n_tiles_ = 0, n_prompt_tiles_ = 0;
+  int32_t n_bias_ = 0, n_counts_ = 0, n_tiles_ = 0, n_prompt_tiles_ = 0, max_prompt_keys_ = 0;
   std::vector<StepSegment> segments_;  // room for max_segments()
   std::vector<RowRun> single_rows_;    // of a segment of both kinds; room for max_sequences
 };
