@@ -23,7 +23,7 @@ LIMIT_S = 120  # of one run of the tests; a fault may stop them for good
 
 # file: in src/engine. tests: a filter of GoogleTest's. edits: pairs of a text that is in the file exactly once, and of what it becomes.
 Fault = collections.namedtuple("Fault", "name file tests edits")
-NUMBER = (", number = parent == kNone ? 0 : entry(parent).number;", ";"), ("found.parent == number && ", "")
+NUMBER = (("found.parent == before.number && ", ""),)
 FAULTS = [Fault(*row) for row in (
     ("a chunk of one token is a prompt", "request_steps.cpp", "*EngineRequestParts.*/cpu", [("if (n_rows > 1) return PartKind::prompts;", "if (n_rows >= 1) return PartKind::prompts;")]),
     ("single tokens come behind the prompts", "work.cpp", "DescribeStep.*", [("for (const bool decodes : {true, false}) {", "for (const bool decodes : {false, true}) {")]),
@@ -53,8 +53,13 @@ FAULTS = [Fault(*row) for row in (
     ("stale block: a shared one is written", "kv_pools.cpp", "*EngineTest.*Fork*/cpu", [("if (!pool.shared(block)) continue;", "continue;")]),
     ("stale block: a window keeps what its finder gave up", "kv_pools.cpp", "WindowCache.*", [("if (windows_[g]) windows_[g]->drop(block);", "(void)block;")]),
     ("wrong root key: blocks are found behind any others", "prefix_cache.cpp", "PrefixCache.*",
-     [("{.hash = hash_of(hash_behind(parent), tokens),", "{.hash = hash_of(kHashOfNothing, tokens),"),
-      ("uint64_t hash = hash_of(hash_behind(parent), tokens),", "uint64_t hash = hash_of(hash_behind(std::min(parent, kNone)), tokens),"), *NUMBER]),
+     [("return {entry(parent).hash, entry(parent).number, salt};", "return {kHashOfNothing, 0, salt};"), *NUMBER]),
+    ("wrong root key: the salt is not in it", "prefix_cache.cpp", "PrefixCache.*:*EngineRequests.Salts*/cpu",
+     [("kHashOfNothing ^ (salt * 0x9fb21c651e98df25u)", "kHashOfNothing"), ("found.salt == before.salt && ", "")]),
+    ("wrong root key: parts of blocks of another salt are copied", "prefix_cache.cpp", "PrefixCache.*",
+     [("kHashOfNothing ^ (salt * 0x9fb21c651e98df25u)", "kHashOfNothing"), (" || entry(place).salt != before.salt", "")]),
+    ("a request waits for what another salt computes", "live_requests.cpp", "*EngineRequests.Salts*/cpu",
+     [("if (other->run.options.cache_salt != request.run.options.cache_salt) return false;", "")]),
     ("a window is found that lacks a block", "window_cache.cpp", "WindowCache.*",
      [("static_cast<int32_t>(n_blocks) * kKvBlockTokens) / kKvBlockTokens);", "static_cast<int32_t>(n_blocks) * kKvBlockTokens) / kKvBlockTokens + 1);")]),
     ("a block stays for others and leaves none in its place", "kv_pools.cpp", "WindowCache.*", [("has_windows() && pools_[g].shared(block) && h.n_blocks() <= h.n_held;", "false;")]),

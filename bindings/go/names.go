@@ -102,6 +102,7 @@ var requestNames = fieldNames{
 	"continues":        "Continues",
 	"user":             "User",
 	"embed":            "Embed",
+	"cache_salt":       "CacheSalt",
 	"pooling":          "Pooling",
 	"chat_template":    "Template",
 	"template_len":     "len(Template)",

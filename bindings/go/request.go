@@ -44,6 +44,9 @@ type Request struct {
 	Timeout time.Duration
 	// User comes back in each event: any number.
 	User uint64
+	// CacheSalt: the request goes on behind what requests of the same number have computed, and nobody else's, so that nobody can
+	// tell by the time of an answer what others have asked. Of KindEmbed it changes nothing. Range: any number.
+	CacheSalt uint64
 }
 
 // ChatOptions say how a request's conversation is written.
@@ -140,7 +143,7 @@ func (r *Request) inC(op string, memory *memoryInC) (*raw.Request, error) {
 		session.StopTokens, session.NStopTokens = tokensInC(r.Session.StopTokens, memory), uintptr(len(r.Session.StopTokens))
 	}
 	out := (*raw.Request)(memory.calloc(unsafe.Sizeof(raw.Request{})))
-	*out = raw.Request{StructSize: uint32(unsafe.Sizeof(*out)), Kind: r.Kind, Priority: priority, DeadlineUs: deadline, TimeoutUs: timeout, User: r.User}
+	*out = raw.Request{StructSize: uint32(unsafe.Sizeof(*out)), Kind: r.Kind, Priority: priority, DeadlineUs: deadline, TimeoutUs: timeout, User: r.User, CacheSalt: r.CacheSalt}
 	if r.Continues != nil {
 		out.Continues = r.Continues.handle
 	}

@@ -993,6 +993,9 @@ typedef struct inlay_request {
   const inlay_session* continues;
   // EMBED: what the vector is made of, without progress. Of no other kind. [default NULL: all defaults]
   const inlay_embed_params* embed;
+  // The request goes on behind what requests of the same number have computed, and nobody else's: so that nobody can
+  // tell by the time of an answer what others have asked. Of EMBED it changes nothing. [any number, default 0]
+  uint64_t cache_salt;
 } inlay_request;
 
 // What became of a request since its last event. Arrays of events come with a stride, sizeof(inlay_request_event) as

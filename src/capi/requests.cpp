@@ -105,6 +105,7 @@ Status read_options(const inlay_request& request, RequestOptions& out) {
   out.kind = static_cast<RequestKind>(request.kind);
   out.priority = request.priority;
   out.user = request.user;
+  out.cache_salt = request.cache_salt;
   INLAY_TRY(read_embed(request.embed, out.embed));
   return named(read_session_params(request.session, out.session), "request.session");
 }

@@ -52,7 +52,7 @@ inline constexpr size_t kFirstSize<inlay_logits> = 24;
 template <>
 inline constexpr size_t kFirstSize<inlay_queue_params> = 32;
 template <>
-inline constexpr size_t kFirstSize<inlay_request> = 120;
+inline constexpr size_t kFirstSize<inlay_request> = 128;
 template <>
 inline constexpr size_t kFirstSize<inlay_request_event> = 112;
 template <>

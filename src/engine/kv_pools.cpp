@@ -50,13 +50,13 @@ bool KvPools::make_room(size_t group, int32_t n) {
   return n_lacking <= 0 || (n_lacking <= pool.n_idle() && give_back(group, n_lacking) == n_lacking);
 }
 
-void KvPools::find(std::span<const int32_t> tokens, std::vector<int32_t>& chain) const {
+void KvPools::find(const Prefix& prefix, std::vector<int32_t>& chain) const {
   chain.clear();
   if (!has_cache()) return;
-  finder()->find_all(tokens, chain);
+  finder()->find_all(prefix, chain);
   size_t n = chain.size();
   for (const auto& cache : caches_) {
-    if (cache) n = std::min(n, cache->n_found(tokens));
+    if (cache) n = std::min(n, cache->n_found(prefix));
   }
   // What one window can go on behind, another one may not.
   for (bool changed = has_windows(); changed;) {
@@ -69,18 +69,18 @@ void KvPools::find(std::span<const int32_t> tokens, std::vector<int32_t>& chain)
   chain.resize(n);
 }
 
-int32_t KvPools::find(std::span<const int32_t> tokens) const {
-  find(tokens, chain_);
+int32_t KvPools::find(const Prefix& prefix) const {
+  find(prefix, chain_);
   return static_cast<int32_t>(chain_.size()) * kKvBlockTokens;
 }
 
-int32_t KvPools::take(std::span<const int32_t> tokens, KvHoldings& holdings, const CopyBlock& copy) {
-  find(tokens, chain_);
+int32_t KvPools::take(const Prefix& prefix, KvHoldings& holdings, const CopyBlock& copy) {
+  find(prefix, chain_);
   size_t n = chain_.size() * kKvBlockTokens;
   for (size_t g = 0; g < groups_.size() && n > 0; ++g) {
     KvHolding& h = holdings[g];
     if (caches_[g]) {
-      caches_[g]->take(tokens.first(n), h.table);
+      caches_[g]->take(prefix.first(n), h.table);
       n = h.table.size() * kKvBlockTokens;  // fewer, where what is in the store found no room
       chain_.assign(h.table.begin(), h.table.end());
     } else {
@@ -88,13 +88,13 @@ int32_t KvPools::take(std::span<const int32_t> tokens, KvHoldings& holdings, con
       h.first_row = h.first * kKvBlockTokens;
     }
   }
-  return static_cast<int32_t>(n) + take_part(tokens.subspan(n), holdings, copy);
+  return static_cast<int32_t>(n) + take_part(prefix, holdings, copy);
 }
 
 // What holds other tokens behind the first ones is copied, since the rest will be written.
-int32_t KvPools::take_part(std::span<const int32_t> tokens, KvHoldings& holdings, const CopyBlock& copy) {
+int32_t KvPools::take_part(const Prefix& prefix, KvHoldings& holdings, const CopyBlock& copy) {
   if (!has_cache()) return 0;
-  const PrefixCache::Part part = finder()->find_part(chain_, tokens);
+  const PrefixCache::Part part = finder()->find_part(prefix, chain_);
   if (part.n == 0 || std::ranges::any_of(windows_, [&](const auto& window) { return window && window->block_of(part.place) == WindowCache::kNone; })) return 0;
   const auto source = [&](size_t g) { return caches_[g] ? part.place : windows_[g]->block_of(part.place); };
   // Room for the copy is not made by it.
@@ -116,12 +116,12 @@ int32_t KvPools::take_part(std::span<const int32_t> tokens, KvHoldings& holdings
   return part.n;
 }
 
-void KvPools::keep(std::span<const int32_t> tokens, const KvHoldings& holdings) {
+void KvPools::keep(const Prefix& prefix, const KvHoldings& holdings) {
   for (size_t g = 0; g < caches_.size(); ++g) {
-    if (caches_[g]) caches_[g]->keep(tokens, holdings[g].table);
+    if (caches_[g]) caches_[g]->keep(prefix, holdings[g].table);
   }
   if (!has_windows()) return;
-  finder()->find_all(tokens, chain_);
+  finder()->find_all(prefix, chain_);
   for (size_t g = 0; g < windows_.size(); ++g) {
     if (!windows_[g]) continue;
     const KvHolding& h = holdings[g];
@@ -148,15 +148,15 @@ void KvPools::lay_out(std::span<const int32_t> first_rows, KvHoldings& holdings)
   }
 }
 
-int32_t KvPools::take_again(std::span<const int32_t> tokens, std::span<const Former> formers, KvHoldings& holdings) {
-  int32_t n_found = static_cast<int32_t>(tokens.size()) / kKvBlockTokens;
+int32_t KvPools::take_again(const Prefix& prefix, std::span<const Former> formers, KvHoldings& holdings) {
+  int32_t n_found = static_cast<int32_t>(prefix.tokens.size()) / kKvBlockTokens;
   for (size_t g = 0; g < groups_.size(); ++g) {
     KvHolding& h = holdings[g];
     h.first = formers[g].first;
     h.first_row = formers[g].first_row;
     h.table.assign(static_cast<size_t>(h.first), kNoKvBlock);
     const bool looks = has_cache() && !has_windows();
-    if (looks) caches_[g]->take_same(tokens, formers[g].numbers, h.table);
+    if (looks) caches_[g]->take_same(prefix, formers[g].numbers, h.table);
     n_found = looks ? std::min(n_found, static_cast<int32_t>(h.table.size())) : 0;
   }
   return n_found * kKvBlockTokens;

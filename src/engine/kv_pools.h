@@ -78,10 +78,10 @@ class KvPools {
   // Blocks of sequences that are gone, for those that begin alike. There are none where all groups have windows. Other calls take them where
   // free ones do not suffice.
   bool has_cache() const { return finder() != nullptr; }
-  int32_t find(std::span<const int32_t> tokens) const;                 // how many of the first tokens are found
+  int32_t find(const Prefix& prefix) const;                 // how many of the first tokens are found
   // The same for holdings without blocks, which then have them; and behind these a copy of the block that begins as the tokens go on, if there is one.
-  int32_t take(std::span<const int32_t> tokens, KvHoldings& holdings, const CopyBlock& copy);
-  void keep(std::span<const int32_t> tokens, const KvHoldings& holdings);  // blocks that hold these tokens
+  int32_t take(const Prefix& prefix, KvHoldings& holdings, const CopyBlock& copy);
+  void keep(const Prefix& prefix, const KvHoldings& holdings);  // blocks that hold these tokens
 
   // What is to be known of a holding that gives its blocks back, so that it can have the same again.
   struct Former {
@@ -91,7 +91,7 @@ class KvPools {
   Former former(size_t group, const KvHolding& holding) const;
   // For holdings without blocks: tables that begin where they did, with those first blocks that are still what they were. How many tokens these hold.
   void lay_out(std::span<const int32_t> first_rows, KvHoldings& holdings);  // tables that begin with these positions
-  int32_t take_again(std::span<const int32_t> tokens, std::span<const Former> formers, KvHoldings& holdings);
+  int32_t take_again(const Prefix& prefix, std::span<const Former> formers, KvHoldings& holdings);
 
   PrefixCache::StoreCounts store_counts() const { return has_cache() ? finder()->store_counts() : PrefixCache::StoreCounts(); }
 
@@ -108,8 +108,8 @@ class KvPools {
   static Backend::KvMove move_of(const KvHolding& holding, const Shift& shift);
   bool make_room(size_t group, int32_t n);  // n free blocks; false: there are not as many
   int32_t give_back(size_t group, int32_t n);
-  void find(std::span<const int32_t> tokens, std::vector<int32_t>& chain) const;  // of the finder
-  int32_t take_part(std::span<const int32_t> tokens, KvHoldings& holdings, const CopyBlock& copy);  // behind chain_
+  void find(const Prefix& prefix, std::vector<int32_t>& chain) const;  // of the finder
+  int32_t take_part(const Prefix& prefix, KvHoldings& holdings, const CopyBlock& copy);  // behind chain_
   PrefixCache* finder() const;             // the one by which windows are found
   bool has_windows() const { return !windows_.empty(); }
   Status full(size_t group, int32_t n_wanted) const;

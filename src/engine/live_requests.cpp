@@ -227,9 +227,10 @@ bool LiveRequests::waits_for_prefix(const Request& request) const {
   if (!keeps(request) || !request.run.stored.is_empty()) return false;
   const std::vector<int32_t>& tokens = request.run.session ? request.run.session->seq_.tokens : request.run.prompt;
   const std::span<const int32_t> wanted(tokens.data(), tokens.size() - 1);
-  const int32_t n_found = engine_.sequences_.pools().find(wanted);
+  const int32_t n_found = engine_.sequences_.pools().find({wanted, request.run.options.cache_salt});
   return std::ranges::any_of(all_, [&](const auto& other) {
     if (other->run.state != State::running || other->run.has_ended || other->is_unread() || !keeps(*other)) return false;
+    if (other->run.options.cache_salt != request.run.options.cache_salt) return false;
     const Sequence& seq = other->run.session->seq_;
     const auto differs = std::ranges::mismatch(wanted, std::span(seq.tokens)).in1;
     const auto n_common = static_cast<int32_t>(differs - wanted.begin()) / kKvBlockTokens * kKvBlockTokens;
@@ -248,6 +249,7 @@ bool LiveRequests::begin(Request& request) {
     run.prompt = {};
   }
   Session& session = is_first ? *run.options.continues : *run.session;
+  session.seq_.salt = run.options.cache_salt;
   Sequence& seq = session.seq_;
   const int32_t whole_pool = pools().pool(pools().counted_group()).n_blocks() * kKvBlockTokens;
   const int32_t n_most_now = request.draws() ? n_most_tokens(run.n_prompt, (is_first ? run.options.session : session.options_).max_tokens, engine_.info_.n_context) : run.n_prompt;

@@ -36,52 +36,57 @@ uint64_t PrefixCache::hash_of(uint64_t before, std::span<const int32_t> tokens) 
   return hash;
 }
 
-// Equal hashes are told apart by the tokens and the parent's number.
-int32_t PrefixCache::find(int32_t parent, std::span<const int32_t> tokens) const {
-  const uint64_t hash = hash_of(hash_behind(parent), tokens), number = parent == kNone ? 0 : entry(parent).number;
+PrefixCache::Before PrefixCache::behind(int32_t parent, uint64_t salt) const {
+  if (parent != kNone) return {entry(parent).hash, entry(parent).number, salt};
+  return {kHashOfNothing ^ (salt * 0x9fb21c651e98df25u), 0, salt};
+}
+
+// Equal hashes are told apart by the tokens, the parent's number and the salt.
+int32_t PrefixCache::find(const Before& before, std::span<const int32_t> tokens) const {
+  const uint64_t hash = hash_of(before.hash, tokens);
   for (int32_t block = heads_[hash & (heads_.size() - 1)]; block != kNone; block = entry(block).next_of_hash) {
     const Entry& found = entry(block);
-    if (found.hash == hash && found.parent == number && std::ranges::equal(tokens_of(block), tokens)) return block;
+    if (found.hash == hash && found.parent == before.number && found.salt == before.salt && std::ranges::equal(tokens_of(block), tokens)) return block;
   }
   return kNone;
 }
 
-size_t PrefixCache::n_found(std::span<const int32_t> tokens) const {
+size_t PrefixCache::n_found(const Prefix& prefix) const {
   int32_t parent = kNone;
   for (size_t i = 0;; ++i) {
-    if ((i + 1) * kTokens > tokens.size()) return i;
-    parent = find(parent, block_of(tokens, i));
+    if ((i + 1) * kTokens > prefix.tokens.size()) return i;
+    parent = find(behind(parent, prefix.salt), block_of(prefix.tokens, i));
     if (parent == kNone) return i;
   }
 }
 
-void PrefixCache::find_all(std::span<const int32_t> tokens, std::vector<int32_t>& places) const {
+void PrefixCache::find_all(const Prefix& prefix, std::vector<int32_t>& places) const {
   places.clear();
   int32_t parent = kNone;
-  for (size_t i = 0; (i + 1) * kTokens <= tokens.size(); ++i) {
-    parent = find(parent, block_of(tokens, i));
+  for (size_t i = 0; (i + 1) * kTokens <= prefix.tokens.size(); ++i) {
+    parent = find(behind(parent, prefix.salt), block_of(prefix.tokens, i));
     if (parent == kNone) return;
     places.push_back(parent);
   }
 }
 
-PrefixCache::Part PrefixCache::find_part(std::span<const int32_t> chain, std::span<const int32_t> tokens) const {
+PrefixCache::Part PrefixCache::find_part(const Prefix& prefix, std::span<const int32_t> chain) const {
+  const std::span<const int32_t> tokens = prefix.tokens.subspan(chain.size() * kTokens);
   if (tokens.size() < kLeastPart) return {};
-  const int32_t parent = chain.empty() ? kNone : chain.back();
-  const uint64_t hash = hash_of(hash_behind(parent), tokens.first(kLeastPart));
-  const uint64_t number = parent == kNone ? 0 : entry(parent).number;
+  const Before before = behind(chain.empty() ? kNone : chain.back(), prefix.salt);
+  const uint64_t hash = hash_of(before.hash, tokens.first(kLeastPart));
   Part out;
   for (int32_t place = heads_of_first_[hash & (heads_of_first_.size() - 1)]; place != kNone; place = entry(place).next_of_first) {
     const std::span<const int32_t> own = tokens_of(place);
-    if (entry(place).hash_of_first != hash || entry(place).parent != number) continue;
+    if (entry(place).hash_of_first != hash || entry(place).parent != before.number || entry(place).salt != before.salt) continue;
     const auto n_same = static_cast<int32_t>(std::ranges::mismatch(own, tokens).in1 - own.begin());
     if (n_same > out.n) out = {place, n_same};
   }
   return out.n < static_cast<int32_t>(kLeastPart) ? Part() : out;
 }
 
-void PrefixCache::take(std::span<const int32_t> tokens, std::vector<int32_t>& blocks) {
-  find_all(tokens, blocks);
+void PrefixCache::take(const Prefix& prefix, std::vector<int32_t>& blocks) {
+  find_all(prefix, blocks);
   bring_back(blocks);
 }
 
@@ -95,33 +100,34 @@ void PrefixCache::bring_back(std::vector<int32_t>& chain) {
   use(chain);
 }
 
-void PrefixCache::take_same(std::span<const int32_t> tokens, std::span<const uint64_t> numbers, std::vector<int32_t>& blocks) {
+void PrefixCache::take_same(const Prefix& prefix, std::span<const uint64_t> numbers, std::vector<int32_t>& blocks) {
   blocks.clear();
   int32_t parent = kNone;
-  for (size_t i = 0; (i + 1) * kTokens <= tokens.size() && i < numbers.size(); ++i) {
-    parent = find(parent, block_of(tokens, i));
+  for (size_t i = 0; (i + 1) * kTokens <= prefix.tokens.size() && i < numbers.size(); ++i) {
+    parent = find(behind(parent, prefix.salt), block_of(prefix.tokens, i));
     if (parent == kNone || entry(parent).number != numbers[i]) break;
     blocks.push_back(parent);
   }
   bring_back(blocks);
 }
 
-void PrefixCache::keep(std::span<const int32_t> tokens, std::span<const int32_t> blocks) {
+void PrefixCache::keep(const Prefix& prefix, std::span<const int32_t> blocks) {
   chain_.clear();
   int32_t parent = kNone;
-  for (size_t i = 0; i < blocks.size() && (i + 1) * kTokens <= tokens.size(); ++i) {
-    int32_t known = find(parent, block_of(tokens, i));
+  for (size_t i = 0; i < blocks.size() && (i + 1) * kTokens <= prefix.tokens.size(); ++i) {
+    const Before before = behind(parent, prefix.salt);
+    int32_t known = find(before, block_of(prefix.tokens, i));
     if (known == kNone && entry(blocks[i]).is_kept) break;  // the block holds something else: of a sequence that was cut
-    if (known == kNone) add(known = blocks[i], parent, block_of(tokens, i));
+    if (known == kNone) add(known = blocks[i], before, block_of(prefix.tokens, i));
     chain_.push_back(parent = known);
   }
   use(chain_);
 }
 
-void PrefixCache::add(int32_t block, int32_t parent, std::span<const int32_t> tokens) {
+void PrefixCache::add(int32_t block, const Before& before, std::span<const int32_t> tokens) {
   Entry& own = entry(block);
-  own = {.hash = hash_of(hash_behind(parent), tokens), .number = ++n_made_, .parent = parent == kNone ? 0 : entry(parent).number, .is_kept = true};
-  own.hash_of_first = hash_of(hash_behind(parent), tokens.first(kLeastPart));
+  own = {.hash = hash_of(before.hash, tokens), .number = ++n_made_, .parent = before.number, .salt = before.salt, .is_kept = true};
+  own.hash_of_first = hash_of(before.hash, tokens.first(kLeastPart));
   std::ranges::copy(tokens, tokens_of(block).begin());
   own.next_of_hash = std::exchange(heads_[own.hash & (heads_.size() - 1)], block);
   own.next_of_first = std::exchange(heads_of_first_[own.hash_of_first & (heads_of_first_.size() - 1)], block);

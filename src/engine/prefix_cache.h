@@ -30,6 +30,17 @@ class BlockStore {
   virtual Status copy_in(int32_t slot, int32_t block) = 0;
 };
 
+// Tokens from a sequence's first on, and the salt of who computed or looks for them: what has another one is never found.
+struct Prefix {
+  std::span<const int32_t> tokens;
+  uint64_t salt = 0;
+
+  Prefix(std::span<const int32_t> of, uint64_t salted = 0) : tokens(of), salt(salted) {}
+  Prefix(std::span<int32_t> of, uint64_t salted = 0) : tokens(of), salt(salted) {}
+  Prefix(const std::vector<int32_t>& of, uint64_t salted = 0) : tokens(of), salt(salted) {}
+  Prefix first(size_t n) const { return {tokens.first(n), salt}; }
+};
+
 class PrefixCache {
  public:
   explicit PrefixCache(KvPool& pool, BlockStore* store = nullptr);
@@ -39,18 +50,19 @@ class PrefixCache {
 
   // Blocks that hold the first of these tokens, as many as there are, with a reference each for the caller; they count as used now. What is in the store
   // comes back, as far as blocks are free or others give way.
-  void take(std::span<const int32_t> tokens, std::vector<int32_t>& blocks);
+  void take(const Prefix& prefix, std::vector<int32_t>& blocks);
   // Likewise, but none behind the first that is not the entry of that number: the very blocks of before.
-  void take_same(std::span<const int32_t> tokens, std::span<const uint64_t> numbers, std::vector<int32_t>& blocks);
+  void take_same(const Prefix& prefix, std::span<const uint64_t> numbers, std::vector<int32_t>& blocks);
   uint64_t number_of(int32_t block) const { return entry(block).is_kept ? entry(block).number : 0; }
-  size_t n_found(std::span<const int32_t> tokens) const;  // how many blocks take() would give, if all has room
+  size_t n_found(const Prefix& prefix) const;  // how many blocks take() would give, if all has room
   // Their places, without references; not counted as used.
-  void find_all(std::span<const int32_t> tokens, std::vector<int32_t>& places) const;
-  // Behind a chain, the block of which the most first tokens are those that are looked for, and how many: at least kLeastPart, else 0 of none.
+  void find_all(const Prefix& prefix, std::vector<int32_t>& places) const;
+  // Behind a chain of the prefix's first blocks, the block of which the most first tokens are the next ones, and how many: at least kLeastPart, else 0 of
+  // none.
   struct Part {
     int32_t place = kNone, n = 0;
   };
-  Part find_part(std::span<const int32_t> chain, std::span<const int32_t> tokens) const;
+  Part find_part(const Prefix& prefix, std::span<const int32_t> chain) const;
   // The least number of tokens for which a block is copied. Fewer than these many prompts have in common by their template alone.
   static constexpr size_t kLeastPart = 8;
   // The chain counts as used now.
@@ -60,7 +72,7 @@ class PrefixCache {
   void let_go(int32_t place);
   Status copy_from_store(int32_t place, int32_t block) { return store_->copy_in(place - pool_.n_blocks(), block); }
   // Keeps those of `blocks` that hold kKvBlockTokens of the tokens each, behind one another. Tokens that are known stay with the block that they have.
-  void keep(std::span<const int32_t> tokens, std::span<const int32_t> blocks);
+  void keep(const Prefix& prefix, std::span<const int32_t> blocks);
   // Gives up to n blocks back to the pool that nobody else uses, those that nobody has used for longest first; how many. What they hold goes to the
   // store. `dropped` gets each.
   template <class Dropped>
@@ -104,6 +116,7 @@ class PrefixCache {
   struct Entry {  // of a place
     uint64_t hash = 0, hash_of_first = 0;  // of all its tokens, and of the first kLeastPart
     uint64_t number = 0, parent = 0;  // its own, which no other entry ever had, and that of the one that it continues; 0: none
+    uint64_t salt = 0;
     int32_t next_of_hash = kNone, next_of_first = kNone;
     int32_t newer = kNone, older = kNone;  // by use
     bool is_kept = false;
@@ -113,8 +126,12 @@ class PrefixCache {
     int32_t newest = kNone, oldest = kNone;
   };
 
-  uint64_t hash_behind(int32_t parent) const { return parent == kNone ? kHashOfNothing : entry(parent).hash; }  // that stands for all that comes before
-  int32_t find(int32_t parent, std::span<const int32_t> tokens) const;
+  // What comes before a block: the entry that it continues, or else nothing but the salt.
+  struct Before {
+    uint64_t hash, number, salt;
+  };
+  Before behind(int32_t parent, uint64_t salt) const;
+  int32_t find(const Before& before, std::span<const int32_t> tokens) const;
   std::span<int32_t> tokens_of(int32_t block);
   std::span<const int32_t> tokens_of(int32_t block) const;
   Entry& entry(int32_t block) { return entries_[static_cast<size_t>(block)]; }
@@ -122,7 +139,7 @@ class PrefixCache {
   int32_t& link_by_hash(int32_t place);   // that leads to it
   int32_t& link_by_first(int32_t place);
   Used& used(int32_t place) { return used_[is_stored(place) ? 1 : 0]; }
-  void add(int32_t block, int32_t parent, std::span<const int32_t> tokens);
+  void add(int32_t block, const Before& before, std::span<const int32_t> tokens);
   void drop(int32_t block);
   void forget(int32_t place);                  // the entry, but for the lists by use
   void move_entry(int32_t from, int32_t to);   // likewise

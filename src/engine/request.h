@@ -29,6 +29,7 @@ struct RequestOptions {
   int64_t deadline_us = 0;  // from now on: orders requests of one level; 0: none
   int64_t timeout_us = 0;   // likewise: then it ends; 0: never
   uint64_t user = 0;        // of the host
+  uint64_t cache_salt = 0;  // it finds what those of the same number have computed, and nothing else
 };
 
 // The last that is told of a request.

@@ -55,7 +55,7 @@ bool Sequences::store(const Sequence& sequence, size_t n_chunks, StoredSequence&
 
 int32_t Sequences::lay_out(const StoredSequence& stored, Sequence& sequence) {
   sequence.n_computed = stored.n_computed;
-  return kv_.take_again(std::span(sequence.tokens).first(static_cast<size_t>(stored.n_computed)), stored.formers, sequence.kv);
+  return kv_.take_again(sequence.prefix(static_cast<size_t>(stored.n_computed)), stored.formers, sequence.kv);
 }
 
 Status Sequences::bring_back(StoredSequence& stored, Sequence& sequence, int32_t n_there) {

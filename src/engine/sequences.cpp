@@ -58,14 +58,14 @@ Status Sequences::reserve(Sequence& sequence, int32_t n_positions, int32_t n_at_
 
 int32_t Sequences::find_computed(Sequence& sequence) {
   if (sequence.tokens.empty()) return 0;
-  sequence.n_computed = kv_.take(std::span(sequence.tokens).first(sequence.tokens.size() - 1), sequence.kv,
+  sequence.n_computed = kv_.take(sequence.prefix(sequence.tokens.size() - 1), sequence.kv,
                                  [this](int32_t group, int32_t from, int32_t to) { return copy_block(group, from, to); });
   note_peak();
   return sequence.n_computed;
 }
 
 void Sequences::keep_computed(const Sequence& sequence) {
-  kv_.keep(std::span(sequence.tokens).first(static_cast<size_t>(sequence.n_computed)), sequence.kv);
+  kv_.keep(sequence.prefix(static_cast<size_t>(sequence.n_computed)), sequence.kv);
 }
 
 Status Sequences::reserve_more(Sequence& sequence, int32_t end, int32_t n_at_once) {

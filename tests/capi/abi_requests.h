@@ -73,7 +73,7 @@ static void test_submit(const inlay_queue* queue, uint64_t* id) {
   IN_STRUCT(inlay_request, (p->conversation = talk, p->conversation_len = SIZE_MAX, p->chat = &chat, p->session = &session),
             CALL(inlay_submit)(queue, p, id, &err), INLAY_OK);
   IN_STRUCT(inlay_request, (p->conversation = "[", p->conversation_len = 1), CALL(inlay_submit)(queue, p, id, &err), INLAY_FORMAT);
-  IN_STRUCT(inlay_request, (PROMPT, p->priority = 7, p->deadline_us = 5, p->timeout_us = 1000000000, p->user = 77),
+  IN_STRUCT(inlay_request, (PROMPT, p->priority = 7, p->deadline_us = 5, p->timeout_us = 1000000000, p->user = 77, p->cache_salt = 5),
             CALL(inlay_submit)(queue, p, id, &err), INLAY_OK);
   CHECK(*id > 0);
 #undef PROMPT

@@ -37,6 +37,21 @@ inline std::string continued(bool with) {
   return answered(request);
 }
 
+// Of a prompt that somebody without a salt has had before, how many tokens are found.
+inline std::string found_with_salt(bool with) {
+  const Tokens tokens(100, 50);
+  inlay_session_params session = short_session();
+  inlay_request request = request_of(tokens, &session);
+  const QueuePtr queue = new_queue(engine());
+  std::string found;
+  for (const uint64_t salt : {0, with ? 7 : 0}) {
+    request.cache_salt = salt;
+    const uint64_t id = submit(queue, request);
+    found = std::to_string(answers_of(engine(), queue)[id].n_cached);
+  }
+  return found;
+}
+
 // The vector of a text, or the error of its submission.
 inline EffectRow vector_row(const char* field, Kind kind, std::function<void(inlay_request&, inlay_embed_params&)> set, std::string words = "") {
   return {field, kind, [=](bool with) {
@@ -375,6 +390,7 @@ inline std::vector<EffectRow> request_effect_rows() {
   add(request_row("timeout_us", effect, [](Request& r) { r.timeout_us = 1; }));
   add(request_row("timeout_us", refused, [](Request& r) { r.timeout_us = UINT64_MAX; }, "timeout_us"));
   add(request_row("deadline_us", refused, [](Request& r) { r.deadline_us = UINT64_MAX; }, "deadline_us"));
+  add({"inlay_request.cache_salt", effect, [](bool with) { return found_with_salt(with); }});
   add(request_row("user", effect, [](Request& r) { r.user = 7; }));
   add(order_row("priority", [](Request&, Request& second) { second.priority = 3; }));
   add(order_row("deadline_us", [](Request& first, Request& second) { first.deadline_us = 1'000'000, second.deadline_us = 1'000; }));

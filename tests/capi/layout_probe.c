@@ -448,6 +448,7 @@ int main(void) {
   FIELD(inlay_request, user)
   FIELD(inlay_request, continues)
   FIELD(inlay_request, embed)
+  FIELD(inlay_request, cache_salt)
   STRUCT(inlay_request_event)
   FIELD(inlay_request_event, request)
   FIELD(inlay_request_event, sequence)

@@ -169,18 +169,43 @@ TEST(PrefixCache, ABlockOfWhichTheFirstTokensAreTheSame) {
                       {"as the other", 12, 9, second[1], 13},
                       {"longer than the other", 16, 5, first[1], 16}};
   for (const Row& row : rows) {
-    Tokens tokens(row.n_same, 2);
+    Tokens tokens = block(1);
+    tokens.insert(tokens.end(), row.n_same, 2);
     if (row.then != 2) tokens.push_back(row.then);
-    const PrefixCache::Part part = c.cache.find_part(chain, tokens);
+    const PrefixCache::Part part = c.cache.find_part(tokens, chain);
     EXPECT_EQ(part.n, row.n) << row.what;
     EXPECT_EQ(part.place, row.block) << row.what;
   }
-  EXPECT_EQ(c.cache.find_part({}, block(2)).n, 0) << "at the beginning nothing is 2";
-  EXPECT_EQ(c.cache.find_part({}, Tokens(9, 7)).place, elsewhere[0]);
-  EXPECT_EQ(c.cache.find_part(std::vector{second[1]}, block(2)).n, 0) << "nothing is behind it";
+  EXPECT_EQ(c.cache.find_part(block(2), {}).n, 0) << "at the beginning nothing is 2";
+  EXPECT_EQ(c.cache.find_part(Tokens(9, 7), {}).place, elsewhere[0]);
+  EXPECT_EQ(c.cache.find_part(blocks({1, 2, 2}), std::vector{first[0], second[1]}).n, 0) << "nothing is behind it";
   for (const auto* own : {&first, &second, &elsewhere}) c.release(*own);
   EXPECT_EQ(c.cache.give_back(9), 5);
-  EXPECT_EQ(c.cache.find_part({}, Tokens(9, 7)).n, 0) << "its room was wanted";
+  EXPECT_EQ(c.cache.find_part(Tokens(9, 7), {}).n, 0) << "its room was wanted";
+}
+
+// Blocks and parts of blocks of one salt are found with that salt alone, also behind the same tokens of another one.
+TEST(PrefixCache, OthersSaltFindsNothing) {
+  Cache c(16);
+  const Tokens tokens = blocks({1, 2, 3});
+  const auto plain = c.fill(tokens);
+  std::vector<int32_t> salted;
+  for (int i = 0; i < 3; ++i) salted.push_back(c.pool.take());
+  c.cache.keep({tokens, 5}, salted);
+  std::vector<int32_t> places;
+  for (const auto& [salt, own] : {std::pair(uint64_t{0}, plain), std::pair(uint64_t{5}, salted)}) {
+    EXPECT_EQ(c.cache.n_found({tokens, salt}), 3u);
+    c.cache.find_all({tokens, salt}, places);
+    EXPECT_EQ(places, own);
+    EXPECT_EQ(c.cache.find_part({Tokens(9, 1), salt}, {}).place, own[0]);
+    EXPECT_EQ(c.cache.find_part({Tokens(40, 1), salt}, std::vector{own[0]}).n, 0) << "behind it nothing is 1";
+  }
+  EXPECT_EQ(c.cache.n_found({tokens, 6}), 0u);
+  EXPECT_EQ(c.cache.find_part({Tokens(9, 1), 6}, {}).n, 0);
+  c.release(plain);
+  c.release(salted);
+  EXPECT_EQ(c.cache.give_back(9), 6);
+  EXPECT_EQ(c.cache.n_found({tokens, 5}), 0u) << "their room was wanted";
 }
 
 // Random sequences beside a map from tokens to what a block was filled with: what is found was filled with these tokens.

@@ -487,6 +487,27 @@ TEST_P(EngineRequests, APromptThatLeavesACachedBlockGoesOnWithinIt) {
   }
 }
 
+// What others with another salt have computed is not found, and not waited for.
+TEST_P(EngineRequests, SaltsKeepRequestsApart) {
+  const std::vector<int32_t> tokens = prompt(100);
+  const auto salted = [&](uint64_t salt) {
+    RequestOptions options = plain(3);
+    options.cache_salt = salt;
+    return submit(tokens, options);
+  };
+  const uint64_t first = salted(0), own = salted(7), beside = salted(7);
+  run_all();
+  EXPECT_EQ(collected_[first].end.n_cached, 0);
+  EXPECT_EQ(collected_[own].end.n_cached, 0);
+  EXPECT_EQ(collected_[beside].end.n_cached, 96) << "of the same salt, which it waited for";
+  for (const uint64_t salt : {0, 7, 8}) {
+    const uint64_t id = salted(salt);
+    run_all();
+    EXPECT_EQ(collected_[id].end.n_cached, salt == 8 ? 0 : 96) << salt;
+    EXPECT_EQ(collected_[id].tokens.size(), 3u);
+  }
+}
+
 // A conversation that sends all of it each time computes what is new, and a part of a block.
 TEST_P(EngineRequests, AConversationThatGrowsComputesWhatIsNew) {
   std::vector<int32_t> tokens = prompt(20);

@@ -120,6 +120,7 @@ namespace Inlay
             { "priority", nameof(Inlay.Request.Priority) },
             { "deadline_us", nameof(Inlay.Request.Deadline) },
             { "timeout_us", nameof(Inlay.Request.Timeout) },
+            { "cache_salt", nameof(Inlay.Request.CacheSalt) },
             { "continues", nameof(Inlay.Request.Continues) },
             { "user", nameof(Inlay.Request.User) },
             { "embed", nameof(Inlay.Request.Embed) }

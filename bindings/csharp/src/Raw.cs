@@ -1337,6 +1337,10 @@ namespace Inlay.Raw
         /// <summary>EMBED: what the vector is made of, without progress. Of no other kind. [default NULL: all
         /// defaults]</summary>
         public inlay_embed_params* embed;
+        /// <summary>The request goes on behind what requests of the same number have computed, and nobody else's: so that
+        /// nobody can tell by the time of an answer what others have asked. Of EMBED it changes nothing. [any number,
+        /// default 0]</summary>
+        public ulong cache_salt;
     }
 
     /// <summary>What became of a request since its last event. Arrays of events come with a stride,

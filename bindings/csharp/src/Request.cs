@@ -85,6 +85,10 @@ namespace Inlay
         /// <summary>Comes back in each of its events: any number.</summary>
         public ulong User { get; set; }
 
+        /// <summary>The request goes on behind what requests of the same number have computed, and nobody else's: so that nobody can
+        /// tell by the time of an answer what others have asked. Of kind Embed it changes nothing. Any number.</summary>
+        public ulong CacheSalt { get; set; }
+
         internal unsafe Status SubmitTo(Api api, IntPtr queue, ulong user, ulong* id, inlay_error* error)
         {
             UIntPtr text_len = UIntPtr.Zero, conversation_len = UIntPtr.Zero, template_len = UIntPtr.Zero;
@@ -115,7 +119,8 @@ namespace Inlay
                     session = Options == null && (embeds || Continues != null) ? null : &session, continues = continued.Pointer,
                     embed = embeds || Pooling != Pooling.Default || Embed != null ? &embed : null,
                     priority = Priority, deadline_us = Microseconds.Of(Deadline, nameof(Deadline)),
-                    timeout_us = Microseconds.Of(Timeout, nameof(Timeout)), user = user
+                    timeout_us = Microseconds.Of(Timeout, nameof(Timeout)), user = user,
+                    cache_salt = CacheSalt
                 };
                 return api.inlay_submit(queue, &raw, id, error);
             }

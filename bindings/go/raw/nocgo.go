@@ -1285,6 +1285,8 @@ type Request struct {
 	Continues *Session
 
 	Embed *EmbedParams
+
+	CacheSalt uint64
 }
 
 type RequestEvent struct {

@@ -2091,6 +2091,9 @@ type Request struct {
 	Continues *Session
 	// EMBED: what the vector is made of, without progress. Of no other kind. [default NULL: all defaults]
 	Embed *EmbedParams
+	// The request goes on behind what requests of the same number have computed, and nobody else's: so that nobody
+	// can tell by the time of an answer what others have asked. Of EMBED it changes nothing. [any number, default 0]
+	CacheSalt uint64
 }
 
 // What became of a request since its last event. Arrays of events come with a stride, sizeof(inlay_request_event) as

@@ -1422,6 +1422,9 @@ pub struct inlay_request {
     pub continues: *const inlay_session,
     /// EMBED: what the vector is made of, without progress. Of no other kind. (default NULL: all defaults)
     pub embed: *const inlay_embed_params,
+    /// The request goes on behind what requests of the same number have computed, and nobody else's: so that nobody
+    /// can tell by the time of an answer what others have asked. Of EMBED it changes nothing. (any number, default 0)
+    pub cache_salt: u64,
 }
 
 impl Default for inlay_request {

@@ -93,6 +93,9 @@ pub struct Request<'a> {
     /// What the vector of a request of kind [`Embed`](RequestKind::Embed) is made of, whose prompt is text or tokens and which has
     /// neither a session nor options of one. Other kinds are refused with it.
     pub embed: EmbedOptions,
+    /// The request goes on behind what requests of the same number have computed, and nobody else's: so that nobody can tell by the
+    /// time of an answer what others have asked. Of kind [`Embed`](RequestKind::Embed) it changes nothing. Range: any number.
+    pub cache_salt: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -140,6 +143,7 @@ impl<'a> Request<'a> {
             user: 0,
             continues: None,
             embed: EmbedOptions::default(),
+            cache_salt: 0,
         }
     }
 
@@ -162,6 +166,7 @@ impl<'a> Request<'a> {
                 deadline_us: micros(self.deadline),
                 timeout_us: micros(self.timeout),
                 user: self.user,
+                cache_salt: self.cache_salt,
                 embed: if embeds || self.embed != EmbedOptions::default() { &embed } else { std::ptr::null() },
                 ..Default::default()
             };

@@ -492,6 +492,7 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_request), "user", p, &p->user);
         Field(typeof(inlay_request), "continues", p, &p->continues);
         Field(typeof(inlay_request), "embed", p, &p->embed);
+        Field(typeof(inlay_request), "cache_salt", p, &p->cache_salt);
     }
 
     struct Behind_inlay_request_event { public byte Before; public inlay_request_event Value; }

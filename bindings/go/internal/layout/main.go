@@ -534,6 +534,7 @@ func main() {
 		field("inlay_request.user", unsafe.Offsetof(s.User), unsafe.Sizeof(s.User))
 		field("inlay_request.continues", unsafe.Offsetof(s.Continues), unsafe.Sizeof(s.Continues))
 		field("inlay_request.embed", unsafe.Offsetof(s.Embed), unsafe.Sizeof(s.Embed))
+		field("inlay_request.cache_salt", unsafe.Offsetof(s.CacheSalt), unsafe.Sizeof(s.CacheSalt))
 	}
 	{
 		var s raw.RequestEvent

@@ -467,6 +467,7 @@ fn structs() {
     layout!(inlay_request, user, "user");
     layout!(inlay_request, continues, "continues");
     layout!(inlay_request, embed, "embed");
+    layout!(inlay_request, cache_salt, "cache_salt");
     layout!(inlay_request_event);
     layout!(inlay_request_event, request, "request");
     layout!(inlay_request_event, sequence, "sequence");
