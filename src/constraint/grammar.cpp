@@ -114,7 +114,7 @@ void Grammar::find_nullable() {
   });
 }
 
-bool Grammar::is_productive(const Rule& rule) {
+bool Grammar::is_productive(const Rule& rule, bool with_equal_keys) {
   if (rule.kind == RuleKind::productions)
     return std::any_of(rule.productions.begin(), rule.productions.end(), [&](uint32_t at) {
       while (symbols[at].kind != SymbolKind::end)
@@ -145,14 +145,14 @@ bool Grammar::is_productive(const Rule& rule) {
     ++n_required;
     if (!possible(member)) return false;
   }
-  if (std::any_of(object.others.begin(), object.others.end(), possible)) n_possible = kUnbounded;
+  if (std::any_of(object.others.begin(), object.others.end(), possible)) n_possible = with_equal_keys ? kUnbounded : n_possible + 1;
   return n_required <= object.max && object.min <= object.max && object.min <= n_possible;
 }
 
-void Grammar::find_productive() {
+void Grammar::find_productive(bool with_equal_keys) {
   until_settled(rules.size(), users_of_rules(*this), [&](uint32_t id) {
     Rule& rule = rules[id];
-    return !rule.productive && (rule.productive = is_productive(rule));
+    return !rule.productive && (rule.productive = is_productive(rule, with_equal_keys));
   });
 }
 

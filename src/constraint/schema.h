@@ -64,6 +64,7 @@ struct Schema {
   std::optional<JsonValue> unevaluated;
   std::vector<std::string> required;
   uint32_t min_properties = 0, max_properties = kUnbounded;
+  std::string min_properties_where;  // in the text
   // Others that hold as well
   std::vector<SchemaId> all;
   std::vector<SchemaGroup> groups;
@@ -99,7 +100,8 @@ class SchemaSet {
   // A schema that says what unevaluatedProperties and unevaluatedItems do, if they demand anything.
   Result<std::optional<SchemaId>> unevaluated_of(SchemaId id);
   // An error, or a remark where that is wanted.
-  Status unsupported(std::string_view key, const JsonValue& value, const char* why);
+  Status unsupported(std::string_view key, const JsonValue& value, const char* why) { return unsupported(key, value.where(), why); }
+  Status unsupported(std::string_view key, const std::string& where, const char* why);
 
  private:
   struct Entry {

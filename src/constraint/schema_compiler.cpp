@@ -268,7 +268,7 @@ Status SchemaCompiler::tell_apart(OpenGroup open) {
   // Rules that wait for this may turn out to match something.
   grammar_.rules[open.rule].productive = true;
   for (const OpenGroup& other : open_groups_) grammar_.rules[other.rule].productive = true;
-  grammar_.find_productive();
+  grammar_.find_productive(true);
   std::vector<Demands> branches;
   for (const SchemaId branch : open.branches) {
     branches.push_back(open.demands);

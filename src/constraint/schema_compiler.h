@@ -79,6 +79,7 @@ class SchemaCompiler {
   Status make_unique(const Merged& merged, const JsonValue& unique, size_t n_prefix, ListRule& list);
   Status make_object(uint32_t rule, Merged merged);
   Status add_other_members(const Merged& merged, const std::vector<std::string>& names, RegexId names_language, ObjectRule& object);
+  Status check_min_properties(const Merged& merged, ObjectRule& object);
   Result<Symbol> member_value(const Merged& merged, std::string_view name);
   Result<RegexId> names_language(const Merged& merged);
   Status too_many() const;

@@ -276,8 +276,21 @@ Status SchemaCompiler::make_object(uint32_t rule, Merged merged) {
     object.members.push_back({language_.key(store_.literal(characters)), value, required[name]});
   }
   INLAY_TRY(add_other_members(merged, names, allowed, object));
+  INLAY_TRY(check_min_properties(merged, object));
   grammar_.make_object(rule, std::move(object));
   return {};
+}
+
+// Whether members with a name and one other are enough: other members may have the same key, and count as one. Where that is dropped, one member
+// is left of what is demanded.
+Status SchemaCompiler::check_min_properties(const Merged& merged, ObjectRule& object) {
+  const auto possible = [](const Member& member) { return member.value != terminal(kNothing); };
+  const auto n_named = static_cast<uint64_t>(std::count_if(object.members.begin(), object.members.end(), possible));
+  if (std::none_of(object.others.begin(), object.others.end(), possible) || object.min > object.max || object.min <= n_named + 1) return {};
+  const Schema* schema = *std::find_if(merged.bases.begin(), merged.bases.end(), [&](const Schema* one) { return one->min_properties == object.min; });
+  const std::string& where = schema->min_properties_where.empty() ? schema->where : schema->min_properties_where;
+  object.min = 1;
+  return schemas_.unsupported("minProperties", where, "is supported up to one more than the members that are named: other keys could be written twice");
 }
 
 // Keys that have no name of their own, by which of the patterns match them.

@@ -80,9 +80,9 @@ Result<const Schema*> SchemaSet::get(SchemaId id) {
   return static_cast<const Schema*>(&*entries_[id].schema);
 }
 
-Status SchemaSet::unsupported(std::string_view key, const JsonValue& value, const char* why) {
-  if (!options_.lenient) return error(Code::unsupported, "%s: %.*s %s", value.where().c_str(), static_cast<int>(key.size()), key.data(), why);
-  std::string remark = value.where() + ": " + std::string(key) + " " + why + "; it was dropped";
+Status SchemaSet::unsupported(std::string_view key, const std::string& where, const char* why) {
+  if (!options_.lenient) return error(Code::unsupported, "%s: %.*s %s", where.c_str(), static_cast<int>(key.size()), key.data(), why);
+  std::string remark = where + ": " + std::string(key) + " " + why + "; it was dropped";
   if (std::find(remarks_.begin(), remarks_.end(), remark) == remarks_.end()) remarks_.push_back(std::move(remark));
   return {};
 }
@@ -250,6 +250,7 @@ Status SchemaSet::read_object_keyword(std::string_view key, const JsonValue& val
                           "maxProperties", "dependencies", "dependentRequired", "dependentSchemas", "unevaluatedProperties"});
   if (key == "minProperties") {
     INLAY_ASSIGN(out.min_properties, count_of(value));
+    out.min_properties_where = value.where();
   } else if (key == "maxProperties") {
     INLAY_ASSIGN(out.max_properties, count_of(value));
   } else if (key == "properties") {

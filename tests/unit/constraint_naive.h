@@ -122,10 +122,10 @@ class NaiveRecognizer {
     };
     for (size_t i = task.index; i < object.members.size(); ++i) {
       n_required -= object.members[i].required;
-      member(object.members[i], i + 1, n_required, object.others.empty() ? task.count + object.members.size() - i : UINT64_MAX);
+      member(object.members[i], i + 1, n_required, task.count + object.members.size() - i + (object.others.empty() ? 0 : 1));
       if (object.members[i].required) return;
     }
-    for (const Member& one : object.others) member(one, object.members.size(), 0, UINT64_MAX);
+    for (const Member& one : object.others) member(one, object.members.size(), 0, task.count + 1);
   }
 
   Grammar& grammar_;
