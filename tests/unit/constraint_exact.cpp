@@ -140,7 +140,7 @@ ConstraintState random_state(const Source& source, const std::shared_ptr<const C
 class ConstraintExact : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (std::string_view(INLAY_REAL_SCHEMAS).empty()) GTEST_SKIP() << "needs INLAY_FIXTURES and Python: these schemas and grammars are not in this repository";
+    if (std::string_view(INLAY_REAL_SCHEMAS).empty()) GTEST_SKIP() << "needs INLAY_FIXTURES: these schemas and grammars are not in this repository";
     ASSERT_GT(sources().size(), 500u);
   }
 };
