@@ -52,6 +52,7 @@ FAULTS = [Fault(*row) for row in (
      [("const RegexId others = store_.complement(store_.literals(std::move(spelled)));", "const RegexId others = kAnyText;")]),
     ("equal keys count twice", "constraint/grammar.h", "ConstraintSchema.*", [("n_left + !others.empty() >= min", "n_left + (others.empty() ? 0 : min) >= min")]),
     ("equal keys count twice where branches are told apart", "constraint/schema_compiler.cpp", "ConstraintSchema.*", [("grammar_.find_productive(true);", "grammar_.find_productive();")]),
+    ("other members are begun where they are too few", "constraint/instances.cpp", "ConstraintMasks.*", [("if (!object.is_enough(count, 0)) return;", "")]),
     ("a lost roll-back", "constraint/constraint.cpp", "ConstraintMasks.*", [("places_.resize(places_.size() - n);", "(void)n;")]),
     ("stale block: tokens are not compared", "prefix_cache.cpp", "PrefixCache.*", [(" && std::ranges::equal(tokens_of(block), tokens)) return block;", ") return block;")]),
     ("stale block: what it continues is not compared", "prefix_cache.cpp", "PrefixCache.*", [*NUMBER]),

@@ -30,6 +30,7 @@ const char* const kSchemas[] = {
     R"({"type":"object","properties":{"name":{"type":"string"},"na":{"type":"integer"},"value":{"enum":["a","\"b",null]}},"required":["value"]})",
     R"({"type":"object","properties":{"name":{"type":"string"},"n":{"type":"number"}},"additionalProperties":false,"minProperties":1})",
     R"({"type":"object","patternProperties":{"^n":{"type":"string"},"e$":{"minLength":4}},"additionalProperties":{"type":"boolean"}})",
+    R"({"type":"object","properties":{"name":{"type":"string"},"n":{"type":"null"}},"minProperties":2})",
     R"({"anyOf":[{"type":"object","properties":{"name":{"const":"a"},"x":{}},"required":["name"]},{"type":"object","properties":{"name":{"const":"b"}},"required":["name"],"additionalProperties":{"type":"integer"}},{"type":"string","maxLength":3},{"type":"string","pattern":"^name"}]})",
     R"({"type":"array","items":{"anyOf":[{"$ref":"#"},{"type":"integer","minimum":-5,"maximum":1234},{"type":"string"}]},"minItems":1,"maxItems":3})",
     R"({"type":"array","uniqueItems":true,"items":{"enum":["a","ab",1,12,true,null,"name",{"n":1}]},"minItems":2,"maxItems":5})",
