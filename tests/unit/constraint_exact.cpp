@@ -55,6 +55,11 @@ std::vector<Source> read_sources() {
     for (const json& text : one["rejected"]) source.invalid.push_back(text["text"]);
     out.push_back(std::move(source));
   }
+  // Demands that the real ones seldom make: what is written must leave room for the rest.
+  out.push_back({"two members", R"({"type":"object","properties":{"a":{"type":"null"},"b":{}},"minProperties":2,"maxProperties":3})", true, {R"({"a": null, "x": 1})"}, {R"({"x": 1})"}, {R"({"x": 1, "x": 1})"}, {}});
+  out.push_back({"room for a required one", R"({"type":"object","properties":{"a":{},"b":{}},"required":["z"],"maxProperties":2})", true, {R"({"a": 1, "z": 2})"}, {R"({"a": 1, "b": 2, "z": 3})"}, {}, {}});
+  out.push_back({"of which some count", R"({"type":"array","items":{"maximum":9,"type":"integer"},"contains":{"minimum":5},"minContains":2,"maxItems":3})", true, {"[1, 5, 7]"}, {"[1, 1, 5]"}, {}, {}});
+  out.push_back({"that differ", R"({"type":"array","items":{"enum":[1,12,"a"]},"uniqueItems":true,"minItems":2})", true, {"[12, 1]"}, {"[1, 1]"}, {}, {}});
   for (Source& source : out)
     for (const auto* texts : {&source.valid, &source.invalid, &source.broken}) source.begins.insert(source.begins.end(), texts->begin(), texts->end());
   return out;
