@@ -19,9 +19,10 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PROGRAM = "unit_engine"
+CONSTRAINT_PROGRAM = "unit_constraint"  # of faults in src/constraint
 LIMIT_S = 120  # of one run of the tests; a fault may stop them for good
 
-# file: in src/engine. tests: a filter of GoogleTest's. edits: pairs of a text that is in the file exactly once, and of what it becomes.
+# file: in src/engine, or constraint/FILE. tests: a filter of GoogleTest's. edits: pairs of a text that is in the file exactly once, and of what it becomes.
 Fault = collections.namedtuple("Fault", "name file tests edits")
 NUMBER = (("found.parent == before.number && ", ""),)
 FAULTS = [Fault(*row) for row in (
@@ -39,6 +40,20 @@ FAULTS = [Fault(*row) for row in (
     ("rows of single tokens go to other vectors", "work.cpp", "*RequestVectors.*/cpu", [("int32_t& row = next[work.decodes() ? 0 : 1];", "int32_t& row = next[0];")]),
     ("a text that is one part is cut", "round.cpp", "Round.*:*RequestVectors.*/cpu", [("if (!at(i).is_whole || n <= n_left) return", "if (n_left >= 0) return")]),
     ("a draw comes without its mask", "request_steps.cpp", "*Constrained.*/cpu", [("request->run.session->make_mask();", "(void)request;")]),
+    ("what a shift took out is not taken back", "session.cpp", "*Constrained.*/cpu", [("n_back += gap.at > seq_.tokens.size() ? static_cast<size_t>(gap.n) : 0;", "(void)gap;")]),
+    ("a shift moves no constraint", "session.cpp", "*Constrained.*/cpu", [("constrained_from_ = moved(constrained_from_);", "")]),
+    ("a constraint is set while a step runs", "session.cpp", "*Constrained.*/cpu",
+     [("INLAY_TRY(check_not_in_slices());\n  SessionOptions changed", "SessionOptions changed")]),
+    ("saved: what a shift took out is lost", "session_bytes.cpp", "*Constrained.*/cpu", [(".taken_out = s.taken_out_,", ".taken_out = {},")]),
+    ("saved: another compiler's constraint is taken", "session_bytes.cpp", "*SavedSessions.*/cpu", [("if (saved.compiler != constraint::kCompilerVersion)", "if (false)")]),
+    ("an over-tight mask: tokens that end a string are missing", "constraint/masks.cpp", "ConstraintMasks.*", [("for (const int32_t token : level.closing) set_bit(words, token);", "")]),
+    ("an over-tight mask: a length too few", "constraint/masks.cpp", "ConstraintMasks.*", [("for (uint32_t length = reach[set] + 1;", "for (uint32_t length = reach[set] + 2;")]),
+    ("a key collision: other keys may be declared ones", "constraint/schema_parts.cpp", "ConstraintSchema.*:ConstraintMasks.*",
+     [("const RegexId others = store_.complement(store_.literals(std::move(spelled)));", "const RegexId others = kAnyText;")]),
+    ("equal keys count twice", "constraint/grammar.h", "ConstraintSchema.*", [("n_left + !others.empty() >= min", "n_left + (others.empty() ? 0 : min) >= min")]),
+    ("equal keys count twice where branches are told apart", "constraint/schema_compiler.cpp", "ConstraintSchema.*", [("grammar_.find_productive(true);", "grammar_.find_productive();")]),
+    ("other members are begun where they are too few", "constraint/instances.cpp", "ConstraintMasks.*", [("if (!object.is_enough(count, 0)) return;", "")]),
+    ("a lost roll-back", "constraint/constraint.cpp", "ConstraintMasks.*", [("places_.resize(places_.size() - n);", "(void)n;")]),
     ("stale block: tokens are not compared", "prefix_cache.cpp", "PrefixCache.*", [(" && std::ranges::equal(tokens_of(block), tokens)) return block;", ") return block;")]),
     ("stale block: what it continues is not compared", "prefix_cache.cpp", "PrefixCache.*", [*NUMBER]),
     ("stale block: one that was filled again counts as the former", "prefix_cache.cpp", "PrefixCache.*", [("if (parent == kNone || entry(parent).number != numbers[i]) break;", "if (parent == kNone) break;")]),
@@ -90,7 +105,11 @@ def fail(message):
 
 
 def path_of(fault, root):
-    return os.path.join(root, "src", "engine", fault.file)
+    return os.path.join(root, "src", *(fault.file.split("/") if "/" in fault.file else ["engine", fault.file]))
+
+
+def program_of(fault):
+    return CONSTRAINT_PROGRAM if fault.file.startswith("constraint/") else PROGRAM
 
 
 def with_fault(fault, root):
@@ -99,7 +118,7 @@ def with_fault(fault, root):
         text = file.read()
     for old, new in fault.edits:
         if text.count(old) != 1:
-            fail(f"'{fault.name}': its text is {text.count(old)} times in src/engine/{fault.file}, expected once: {old}")
+            fail(f"'{fault.name}': its text is {text.count(old)} times in {os.path.relpath(path_of(fault, root), root)}, expected once: {old}")
         text = text.replace(old, new)
     return text
 
@@ -147,9 +166,9 @@ def must_run(command, log):
         fail(f"failed: {' '.join(command)}")
 
 
-def tests_of(build, tests, log):
+def tests_of(build, tests, log, program=PROGRAM):
     """What the tests come to, in words: "passed", or how a fault was found."""
-    status = run([os.path.join(build, "bin", PROGRAM), f"--gtest_filter={tests}", "--gtest_fail_fast"], log, LIMIT_S)
+    status = run([os.path.join(build, "bin", program), f"--gtest_filter={tests}", "--gtest_fail_fast"], log, LIMIT_S)
     with open(log, encoding="utf-8", errors="replace") as file:
         lines = file.read().splitlines()
     if not any(line.startswith("[ RUN") for line in lines):
@@ -192,10 +211,10 @@ def main(arguments=None):
     if "INLAY_MIMALLOC_ROOT" in os.environ:
         configure.append(f"-DINLAY_MIMALLOC_ROOT={os.environ['INLAY_MIMALLOC_ROOT']}")
     must_run(configure, log)
-    compile_it = ["cmake", "--build", build, "--target", PROGRAM]
-    must_run(compile_it, log)
-    for tests in sorted({fault.tests for fault in wanted}):
-        found = tests_of(build, tests, log)
+    compile_it = ["cmake", "--build", build, "--target"]
+    must_run(compile_it + sorted({program_of(fault) for fault in wanted}), log)
+    for program, tests in sorted({(program_of(fault), fault.tests) for fault in wanted}):
+        found = tests_of(build, tests, log, program)
         if found != "passed":
             fail(f"the unchanged sources, {tests}: {found}; see {log}")
     print("the unchanged sources pass", flush=True)
@@ -208,8 +227,8 @@ def main(arguments=None):
             right = file.read()
         write_if_other(path, text.encode())
         try:
-            must_run(compile_it, log)
-            found = tests_of(build, fault.tests, log)
+            must_run([*compile_it, program_of(fault)], log)
+            found = tests_of(build, fault.tests, log, program_of(fault))
         finally:
             write_if_other(path, right)
         n_missed += found == "passed"

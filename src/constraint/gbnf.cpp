@@ -15,6 +15,7 @@ namespace inlay::constraint {
 namespace {
 
 constexpr uint32_t kMaxNesting = 100;
+constexpr uint64_t kStepsOfRule = 8;  // one that has no name of its own; it takes some 200 bytes
 
 class GbnfParser {
  public:
@@ -118,6 +119,7 @@ class GbnfParser {
     while (at_ < text_.size()) {
       skip_space(depth > 0);
       if (at_ == text_.size() || sees('|') || sees(')') || sees('\n') || sees('\r')) break;
+      if (store_.is_full()) return wrong("the grammar is too large", Code::unsupported);
       INLAY_ASSIGN(Symbol part, element(depth));
       skip_space(depth > 0);
       INLAY_TRY(repetition(part));
@@ -140,6 +142,7 @@ class GbnfParser {
     }
     if (terminals.size() == parts.size()) return terminal(store_.either(std::move(terminals)));
     if (parts.size() == 1 && parts[0].size() == 1) return parts[0][0];
+    store_.add_steps(kStepsOfRule);
     const uint32_t id = grammar_.add_rule("of a group");
     for (const Sequence& part : parts) grammar_.add_production(id, part);
     return call(id);
@@ -281,6 +284,8 @@ class GbnfParser {
     list.rest = part;
     list.min = min;
     list.max = max;
+    store_.add_steps(kStepsOfRule);
+    if (store_.is_full()) return wrong("the grammar is too large", Code::unsupported);
     const uint32_t id = grammar_.add_rule("of a repetition");
     grammar_.make_list(id, std::move(list));
     part = call(id);

@@ -1,6 +1,7 @@
 #include "src/constraint/grammar.h"
 
 #include <algorithm>
+#include <deque>
 
 namespace inlay::constraint {
 
@@ -51,15 +52,16 @@ bool Grammar::is_productive(const Symbol& symbol) {
   return symbol.kind == SymbolKind::tokens || rules[symbol.id].productive;
 }
 
-// Calls again(rule) for all rules until it says of none that there was news: in time linear in the users of what changed.
-template <class Update>
-static void until_settled(size_t n_rules, const std::vector<std::vector<uint32_t>>& users, Update&& update) {
-  std::vector<uint32_t> work(n_rules);
+// Calls update(rule) for all rules until it says of none that there was news, or until is_full(). The last rules come first, which others mostly
+// use, and a rule waits until all others that changed before were looked at: so a long one is not looked at again for each of its parts.
+template <class Full, class Update>
+static void until_settled(size_t n_rules, const std::vector<std::vector<uint32_t>>& users, Full&& is_full, Update&& update) {
+  std::deque<uint32_t> work(n_rules);
   std::vector<bool> waiting(n_rules, true);
   for (size_t i = 0; i < n_rules; ++i) work[i] = static_cast<uint32_t>(n_rules - 1 - i);
-  while (!work.empty()) {
-    const uint32_t rule = work.back();
-    work.pop_back();
+  while (!work.empty() && !is_full()) {
+    const uint32_t rule = work.front();
+    work.pop_front();
     waiting[rule] = false;
     if (!update(rule)) continue;
     for (const uint32_t user : users[rule])
@@ -97,12 +99,14 @@ static std::vector<std::vector<uint32_t>> users_of_rules(const Grammar& grammar)
 }
 
 void Grammar::find_nullable() {
-  until_settled(rules.size(), users_of_rules(*this), [&](uint32_t id) {
+  until_settled(rules.size(), users_of_rules(*this), [&] { return regexes.is_full(); }, [&](uint32_t id) {
     Rule& rule = rules[id];
     if (rule.nullable) return false;
     if (rule.kind == RuleKind::productions) {
       for (uint32_t at : rule.productions) {
+        const uint32_t begin = at;
         while (is_nullable(symbols[at])) ++at;
+        regexes.add_steps(at - begin + 1);
         if (symbols[at].kind == SymbolKind::end) return rule.nullable = true;
       }
     } else if (rule.kind == RuleKind::list) {
@@ -114,12 +118,13 @@ void Grammar::find_nullable() {
   });
 }
 
-bool Grammar::is_productive(const Rule& rule) {
+bool Grammar::is_productive(const Rule& rule, bool with_equal_keys) {
   if (rule.kind == RuleKind::productions)
     return std::any_of(rule.productions.begin(), rule.productions.end(), [&](uint32_t at) {
-      while (symbols[at].kind != SymbolKind::end)
-        if (!is_productive(symbols[at++])) return false;
-      return true;
+      const uint32_t begin = at;
+      while (symbols[at].kind != SymbolKind::end && is_productive(symbols[at])) ++at;
+      regexes.add_steps(at - begin + 1);
+      return symbols[at].kind == SymbolKind::end;
     });
   if (rule.kind == RuleKind::list) {
     const ListRule& list = lists[rule.detail];
@@ -137,6 +142,7 @@ bool Grammar::is_productive(const Rule& rule) {
     return rest || list.min <= list.prefix.size();
   }
   const ObjectRule& object = objects[rule.detail];
+  regexes.add_steps(object.members.size());
   uint64_t n_required = 0, n_possible = 0;
   const auto possible = [&](const Member& member) { return !regexes.is_nothing(member.key) && is_productive(member.value); };
   for (const Member& member : object.members) {
@@ -145,14 +151,14 @@ bool Grammar::is_productive(const Rule& rule) {
     ++n_required;
     if (!possible(member)) return false;
   }
-  if (std::any_of(object.others.begin(), object.others.end(), possible)) n_possible = kUnbounded;
+  if (std::any_of(object.others.begin(), object.others.end(), possible)) n_possible = with_equal_keys ? kUnbounded : n_possible + 1;
   return n_required <= object.max && object.min <= object.max && object.min <= n_possible;
 }
 
-void Grammar::find_productive() {
-  until_settled(rules.size(), users_of_rules(*this), [&](uint32_t id) {
+void Grammar::find_productive(bool with_equal_keys) {
+  until_settled(rules.size(), users_of_rules(*this), [&] { return regexes.is_full(); }, [&](uint32_t id) {
     Rule& rule = rules[id];
-    return !rule.productive && (rule.productive = is_productive(rule));
+    return !rule.productive && (rule.productive = is_productive(rule, with_equal_keys));
   });
 }
 

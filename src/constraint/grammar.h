@@ -54,12 +54,16 @@ struct Member {
   bool required = false;
 };
 
-// Members in their order, each at most once; then any number of others.
+// Members in their order, each at most once; then any number of others. Nothing remembers which keys the others have, so two of them may have the
+// same one: towards `min` they count as one member, towards `max` each of them counts.
 struct ObjectRule {
   RegexId open = kEmptyText, separator = kEmptyText, close = kEmptyText;
   std::vector<Member> members;
   std::vector<Member> others;
   uint32_t min = 0, max = kUnbounded;
+
+  // Whether there may be enough members, where `count` were written and n_left of `members` and the others may follow.
+  bool is_enough(uint64_t count, uint64_t n_left) const { return count + n_left + !others.empty() >= min; }
 };
 
 enum class RuleKind : uint8_t { productions, list, object };
@@ -111,13 +115,14 @@ class Grammar {
   // with itself, or where nothing matches.
   Status finish();
   size_t memory() const;
-  // Of what there is so far.
-  void find_productive();
+  // Of what there is so far. `with_equal_keys`: as if keys that are the same made an object larger, so that what an object of other keys can
+  // be is found, too.
+  void find_productive(bool with_equal_keys = false);
   bool is_productive(const Symbol& symbol);
 
  private:
   bool is_nullable(const Symbol& symbol) const;
-  bool is_productive(const Rule& rule);
+  bool is_productive(const Rule& rule, bool with_equal_keys);
   void find_nullable();
   void drop_unproductive();
   void left_calls(uint32_t rule, std::vector<uint32_t>& out) const;

@@ -131,11 +131,11 @@ void Automaton::make_object(Instance& made, const ObjectRule& object) {
   for (uint32_t i = index; i < n; ++i) {
     const Member& member = object.members[i];
     left -= member.required;
-    const uint64_t most = object.others.empty() ? uint64_t{count} + (n - i) : kUnbounded;
-    if (most >= object.min && uint64_t{count} + 1 + left <= object.max)
+    if (object.is_enough(count, n - i) && uint64_t{count} + 1 + left <= object.max)
       produce(made, {terminal(member.key), member.value, rest(i + 1)});
     if (member.required) return;
   }
+  if (!object.is_enough(count, 0)) return;
   for (const Member& member : object.others) produce(made, {terminal(member.key), member.value, rest(n)});
 }
 

@@ -30,7 +30,7 @@ Result<AddedSchema> add_json_schema(Grammar& grammar, JsonLanguage& language, co
     object.types = kObject;
     object.all = {root};
     object.n_all_before = 1;
-    object.where = schema.where();
+    object.where = schema;
     root = schemas.add(std::move(object));
   }
   const uint32_t start = grammar.start;

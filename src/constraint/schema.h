@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,10 @@ using TypeSet = uint8_t;
 inline constexpr TypeSet kNull = 1, kBoolean = 2, kInteger = 4, kFraction = 8, kString = 16, kArray = 32, kObject = 64;
 inline constexpr TypeSet kNumber = kInteger | kFraction, kAllTypes = 127;
 
+// A value of the text that a message names. Which it is is said where the message is made: for all schemas of a long list that would take long.
+using Where = std::optional<JsonValue>;
+inline std::string text_of(const Where& place) { return place ? place->where() : "schema"; }
+
 struct PropertySchema {
   std::string name;
   SchemaId schema;
@@ -34,7 +39,7 @@ struct PatternSchema {
 struct SchemaGroup {
   std::vector<SchemaId> branches;
   bool exactly_one = false;
-  std::string where;
+  Where where;
 };
 
 struct Schema {
@@ -64,6 +69,7 @@ struct Schema {
   std::optional<JsonValue> unevaluated;
   std::vector<std::string> required;
   uint32_t min_properties = 0, max_properties = kUnbounded;
+  Where min_properties_where;
   // Others that hold as well
   std::vector<SchemaId> all;
   std::vector<SchemaGroup> groups;
@@ -73,7 +79,7 @@ struct Schema {
   // Which of those stand before "properties" in the text: their members are written first.
   size_t n_all_before = 0, n_groups_before = 0;
   bool is_made = false;  // not in the text: its properties give no order
-  std::string where;     // in the text, for messages
+  Where where;
 };
 
 // Reads the schemas of one text when they are asked for.
@@ -93,19 +99,22 @@ class SchemaSet {
   bool matches(RegexId language, std::string_view escaped_text);
   // Whether the value is one of the schema; base: without all, groups and none.
   Result<bool> holds(const JsonValue& value, SchemaId id, uint32_t depth = 0);
-  Result<bool> base_holds(const JsonValue& value, const Schema& schema, uint32_t depth = 0);
+  // is_of_values: the value is known to be one of the schema's enum.
+  Result<bool> base_holds(const JsonValue& value, const Schema& schema, uint32_t depth = 0, bool is_of_values = false);
   // All values of a schema, where they are few; more of them than it has, perhaps.
   Result<std::optional<std::vector<JsonValue>>> few_values(SchemaId id, uint32_t depth = 0);
   // A schema that says what unevaluatedProperties and unevaluatedItems do, if they demand anything.
   Result<std::optional<SchemaId>> unevaluated_of(SchemaId id);
   // An error, or a remark where that is wanted.
-  Status unsupported(std::string_view key, const JsonValue& value, const char* why);
+  Status unsupported(std::string_view key, const Where& place, const char* why);
 
  private:
   struct Entry {
     std::optional<JsonValue> value;
-    std::optional<Schema> schema;
+    std::unique_ptr<const Schema> schema;
   };
+  Status check_room(const JsonValue& value) const;
+  void remark(const JsonValue& value, const std::string& what);
   Result<Schema> read(const JsonValue& value);
   Status read_keyword(std::string_view key, const JsonValue& value, const JsonValue& whole, Schema& out);
   Status read_number_keyword(std::string_view key, const JsonValue& value, const JsonValue& whole, Schema& out, bool& known);

@@ -81,7 +81,7 @@ Status SchemaCompiler::check_references(SchemaId id) {
     store_.add_steps(1);
     INLAY_ASSIGN(const Schema* schema, schemas_.get(at));
     for (const SchemaId other : schema->all) {
-      if (other == id) return error(Code::format, "%s: $ref or allOf leads back to the schema itself", schema->where.c_str());
+      if (other == id) return error(Code::format, "%s: $ref or allOf leads back to the schema itself", text_of(schema->where).c_str());
       if (seen.insert(other).second) left.push_back(other);
     }
   }
@@ -176,13 +176,21 @@ Result<Symbol> SchemaCompiler::alternatives(const std::vector<Demands>& branches
   return call(rule);
 }
 
+// The sets of a group have all that stands beside it: many times the schema's size, where both are large.
+Status SchemaCompiler::add_branch(std::vector<Demands>& branches, const Demands& demands) {
+  store_.add_steps(4 * demands.size());
+  if (store_.is_full()) return too_many();
+  branches.push_back(demands);
+  return {};
+}
+
 Result<Symbol> SchemaCompiler::choose(const Demands& demands, size_t at, uint32_t depth) {
   INLAY_ASSIGN(const Schema* schema, schemas_.get(demands[at].schema));
   const SchemaGroup& group = schema->groups[demands[at].index];
   if (group.exactly_one && group.branches.size() > 1) return exactly_one(demands, at, group, depth);
   std::vector<Demands> branches;
   for (const SchemaId branch : group.branches) {
-    branches.push_back(demands);
+    INLAY_TRY(add_branch(branches, demands));
     branches.back()[at] = {branch, Demand::whole};
   }
   return alternatives(branches, depth);
@@ -242,9 +250,10 @@ Result<Symbol> SchemaCompiler::exactly_one(const Demands& demands, size_t at, co
   bool all_apart = true;
   std::vector<Demands> branches;
   for (size_t i = 0; i < group.branches.size(); ++i) {
-    branches.push_back(demands);
+    INLAY_TRY(add_branch(branches, demands));
     branches.back()[at] = {group.branches[i], Demand::whole};
     for (size_t j = i + 1; j < group.branches.size(); ++j) {
+      store_.add_steps(8);
       if (store_.is_full()) return too_many();
       INLAY_ASSIGN(const bool apart, surely_apart(group.branches[i], group.branches[j], 0));
       Symbol both = terminal(kNothing);
@@ -258,7 +267,7 @@ Result<Symbol> SchemaCompiler::exactly_one(const Demands& demands, size_t at, co
     }
   }
   if (all_apart) return alternatives(branches, depth);
-  open.rule = grammar_.add_rule(group.where);
+  open.rule = grammar_.add_rule(text_of(group.where));
   open_groups_.push_back(std::move(open));
   return call(open_groups_.back().rule);
 }
@@ -268,10 +277,10 @@ Status SchemaCompiler::tell_apart(OpenGroup open) {
   // Rules that wait for this may turn out to match something.
   grammar_.rules[open.rule].productive = true;
   for (const OpenGroup& other : open_groups_) grammar_.rules[other.rule].productive = true;
-  grammar_.find_productive();
+  grammar_.find_productive(true);
   std::vector<Demands> branches;
   for (const SchemaId branch : open.branches) {
-    branches.push_back(open.demands);
+    INLAY_TRY(add_branch(branches, open.demands));
     branches.back()[open.at] = {branch, Demand::whole};
   }
   size_t pair = 0;

@@ -51,7 +51,7 @@ class SchemaCompiler {
     size_t at;  // of the group in them
     std::vector<SchemaId> branches;
     std::vector<Symbol> pairs;  // of branches i < j, in the order (0,1), (0,2), ...; no symbol where they are surely apart
-    std::string where;
+    Where where;
   };
 
   Result<Symbol> symbol_of(Demands demands, uint32_t depth = 0);
@@ -79,8 +79,10 @@ class SchemaCompiler {
   Status make_unique(const Merged& merged, const JsonValue& unique, size_t n_prefix, ListRule& list);
   Status make_object(uint32_t rule, Merged merged);
   Status add_other_members(const Merged& merged, const std::vector<std::string>& names, RegexId names_language, ObjectRule& object);
+  Status check_min_properties(const Merged& merged, ObjectRule& object);
   Result<Symbol> member_value(const Merged& merged, std::string_view name);
   Result<RegexId> names_language(const Merged& merged);
+  Status add_branch(std::vector<Demands>& branches, const Demands& demands);
   Status too_many() const;
 
   SchemaSet& schemas_;

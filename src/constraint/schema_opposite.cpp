@@ -7,7 +7,7 @@ namespace {
 
 Status not_supported(const Schema& schema, const char* keyword) {
   return error(Code::unsupported, "%s: %s is not supported where it must not hold (under not, if, or oneOf whose branches overlap)",
-               schema.where.c_str(), keyword);
+               text_of(schema.where).c_str(), keyword);
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ Result<Symbol> SchemaCompiler::without(const Demands& demands, size_t at, uint32
   }
   std::vector<Demands> branches;
   for (const SchemaId part : opposites_[forbidden]) {
-    branches.push_back(rest);
+    INLAY_TRY(add_branch(branches, rest));
     branches.back().push_back({part, Demand::whole});
   }
   return alternatives(branches, depth);

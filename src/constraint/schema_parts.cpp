@@ -28,13 +28,14 @@ Result<Symbol> SchemaCompiler::constants(const Merged& merged) {
     bool holds = true;
     for (const Schema* schema : merged.bases) {
       if (!holds) break;
-      INLAY_ASSIGN(holds, schemas_.base_holds(value, *schema));
+      INLAY_ASSIGN(holds, schemas_.base_holds(value, *schema, 0, schema == smallest));
     }
     if (!holds) continue;
     if (value.is_string())
       plain.push_back("\"" + escaped(*value.as_string()) + "\"");
     else
       parts.push_back(language_.constant(value));
+    if (store_.is_full()) return too_many();
   }
   parts.push_back(store_.literals(std::move(plain)));
   return terminal(store_.either(std::move(parts)));
@@ -90,7 +91,7 @@ Result<RegexId> SchemaCompiler::number_language_of(const Merged& merged) {
     while (b != 0) a = std::exchange(b, a % b);
     factor = factor / a * schema->multiple_of;
     if (factor > 999'999'999)
-      return error(Code::unsupported, "%s: multipleOf is supported up to 999,999,999", schema->where.c_str());
+      return error(Code::unsupported, "%s: multipleOf is supported up to 999,999,999", text_of(schema->where).c_str());
   }
   range.multiple_of = static_cast<uint32_t>(factor);
   // A whole number is written without a point; fractions alone are those that have one.
@@ -204,6 +205,7 @@ Status SchemaCompiler::make_array(uint32_t rule, const Merged& merged) {
 
 Result<Symbol> SchemaCompiler::member_value(const Merged& merged, std::string_view name) {
   const std::string key = escaped(name);
+  store_.add_steps(merged.bases.size());
   Demands demands;
   for (size_t i = 0; i < merged.bases.size(); ++i) {
     const Schema* schema = merged.bases[i];
@@ -224,7 +226,7 @@ Result<Symbol> SchemaCompiler::member_value(const Merged& merged, std::string_vi
 // The characters of keys that propertyNames leaves, or kAnyText.
 Result<RegexId> SchemaCompiler::names_language(const Merged& merged) {
   Demands demands;
-  std::string where;
+  Where where;
   for (const Schema* schema : merged.bases)
     if (schema->names) {
       demands.push_back({*schema->names, Demand::whole});
@@ -235,9 +237,9 @@ Result<RegexId> SchemaCompiler::names_language(const Merged& merged) {
   strings.types = kString;
   demands.push_back({schemas_.add(std::move(strings)), Demand::whole});
   if (language_.values() != Spelling::json)
-    return error(Code::unsupported, "%s: propertyNames is not supported with the option for escapes", where.c_str());
+    return error(Code::unsupported, "%s: propertyNames is not supported with the option for escapes", text_of(where).c_str());
   INLAY_ASSIGN(const Symbol symbol, symbol_of(std::move(demands)));
-  if (symbol.kind != SymbolKind::terminal) return error(Code::unsupported, "%s: this propertyNames is not supported", where.c_str());
+  if (symbol.kind != SymbolKind::terminal) return error(Code::unsupported, "%s: this propertyNames is not supported", text_of(where).c_str());
   if (symbol.id == kNothing) return kNothing;
   // The strings without their quotes: what follows the first one, with the last one in place of what follows a key's.
   return store_.step(symbol.id, '"');
@@ -276,8 +278,20 @@ Status SchemaCompiler::make_object(uint32_t rule, Merged merged) {
     object.members.push_back({language_.key(store_.literal(characters)), value, required[name]});
   }
   INLAY_TRY(add_other_members(merged, names, allowed, object));
+  INLAY_TRY(check_min_properties(merged, object));
   grammar_.make_object(rule, std::move(object));
   return {};
+}
+
+// Whether members with a name and one other are enough: other members may have the same key, and count as one. Where that is dropped, one member
+// is left of what is demanded.
+Status SchemaCompiler::check_min_properties(const Merged& merged, ObjectRule& object) {
+  const auto possible = [](const Member& member) { return member.value != terminal(kNothing); };
+  const auto n_named = static_cast<uint64_t>(std::count_if(object.members.begin(), object.members.end(), possible));
+  if (std::none_of(object.others.begin(), object.others.end(), possible) || object.min > object.max || object.min <= n_named + 1) return {};
+  const Schema* schema = *std::find_if(merged.bases.begin(), merged.bases.end(), [&](const Schema* one) { return one->min_properties == object.min; });
+  object.min = 1;
+  return schemas_.unsupported("minProperties", schema->min_properties_where ? schema->min_properties_where : schema->where, "is supported up to one more than the members that are named: other keys could be written twice");
 }
 
 // Keys that have no name of their own, by which of the patterns match them.
@@ -287,7 +301,7 @@ Status SchemaCompiler::add_other_members(const Merged& merged, const std::vector
     for (const PatternSchema& pattern : schema->patterns)
       if (std::find(patterns.begin(), patterns.end(), pattern.keys) == patterns.end()) patterns.push_back(pattern.keys);
   if (patterns.size() > kMaxPatterns)
-    return error(Code::unsupported, "%s: more than %zu patternProperties together are not supported", merged.bases[0]->where.c_str(), kMaxPatterns);
+    return error(Code::unsupported, "%s: more than %zu patternProperties together are not supported", text_of(merged.bases[0]->where).c_str(), kMaxPatterns);
   std::vector<std::string> spelled;
   for (const std::string& name : names) spelled.push_back(escaped(name));
   const RegexId others = store_.complement(store_.literals(std::move(spelled)));

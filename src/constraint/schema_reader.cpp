@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <unordered_set>
 
 #include "src/constraint/formats.h"
 #include "src/constraint/pattern.h"
@@ -25,6 +26,9 @@ Result<Decimal> number_of(const JsonValue& value) {
   return *out;
 }
 
+constexpr uint64_t kStepsOfSchema = 256;  // one takes about 1 KB: so many of them end at the limit of steps
+constexpr uint64_t kStepsOfRemark = 8192;
+
 bool is_one_of(std::string_view key, std::initializer_list<std::string_view> keys) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
@@ -41,13 +45,14 @@ SchemaSet::SchemaSet(const JsonDocument& document, JsonLanguage& language, Regex
 
 SchemaId SchemaSet::id_of(const JsonValue& value) {
   const auto [at, is_new] = by_place_.try_emplace(value.place(), static_cast<SchemaId>(entries_.size()));
-  if (is_new) entries_.push_back({value, {}});
+  if (is_new) entries_.push_back({value, nullptr});
   return at->second;
 }
 
 SchemaId SchemaSet::add(Schema schema) {
   schema.is_made = true;
-  entries_.push_back({{}, std::move(schema)});
+  store_.add_steps(kStepsOfSchema);
+  entries_.push_back({{}, std::make_unique<const Schema>(std::move(schema))});
   return static_cast<SchemaId>(entries_.size() - 1);
 }
 
@@ -74,22 +79,36 @@ SchemaId SchemaSet::not_of(SchemaId id) {
 
 Result<const Schema*> SchemaSet::get(SchemaId id) {
   if (!entries_[id].schema) {
+    store_.add_steps(kStepsOfSchema);
+    INLAY_TRY(check_room(*entries_[id].value));
     INLAY_ASSIGN(Schema schema, read(*entries_[id].value));
-    entries_[id].schema = std::move(schema);
+    entries_[id].schema = std::make_unique<const Schema>(std::move(schema));
   }
-  return static_cast<const Schema*>(&*entries_[id].schema);
+  return entries_[id].schema.get();
 }
 
-Status SchemaSet::unsupported(std::string_view key, const JsonValue& value, const char* why) {
-  if (!options_.lenient) return error(Code::unsupported, "%s: %.*s %s", value.where().c_str(), static_cast<int>(key.size()), key.data(), why);
-  std::string remark = value.where() + ": " + std::string(key) + " " + why + "; it was dropped";
+Status SchemaSet::check_room(const JsonValue& value) const {
+  return store_.is_full() ? error(Code::unsupported, "%s: the schema is too large", value.where().c_str()) : Status();
+}
+
+// To say where it is takes as long as its list is.
+void SchemaSet::remark(const JsonValue& value, const std::string& what) {
+  store_.add_steps(kStepsOfRemark);
+  if (!store_.is_full()) remarks_.push_back(value.where() + ": " + what);
+}
+
+Status SchemaSet::unsupported(std::string_view key, const Where& place, const char* why) {
+  const std::string where = text_of(place);
+  if (!options_.lenient) return error(Code::unsupported, "%s: %.*s %s", where.c_str(), static_cast<int>(key.size()), key.data(), why);
+  std::string remark = where + ": " + std::string(key) + " " + why + "; it was dropped";
+  store_.add_steps(kStepsOfRemark);
   if (std::find(remarks_.begin(), remarks_.end(), remark) == remarks_.end()) remarks_.push_back(std::move(remark));
   return {};
 }
 
 Result<Schema> SchemaSet::read(const JsonValue& value) {
   Schema out;
-  out.where = value.where();
+  out.where = value;
   if (value.type() == JsonType::boolean) {
     if (!*value.as_bool()) out.types = 0;
     return out;
@@ -198,13 +217,13 @@ Status SchemaSet::read_string_keyword(std::string_view key, const JsonValue& val
     if (language.ok())
       out.languages.push_back(*language);
     else if (options_.lenient)
-      remarks_.push_back(value.where() + ": " + language.status().message + "; it was dropped");
+      remark(value, language.status().message + "; it was dropped");
     else
       return error(language.status().code, "%s: %s", value.where().c_str(), language.status().message.c_str());
   } else if (key == "format" && value.is_string()) {
     const auto pattern = format_pattern(*value.as_string());
     if (!pattern) {
-      remarks_.push_back(value.where() + ": the format " + json_string(*value.as_string()) + " is not known; it demands nothing");
+      remark(value, "the format " + json_string(*value.as_string()) + " is not known; it demands nothing");
       return {};
     }
     INLAY_ASSIGN(const RegexId language, compile_whole_pattern(store_, *pattern, language_.values()));
@@ -250,6 +269,7 @@ Status SchemaSet::read_object_keyword(std::string_view key, const JsonValue& val
                           "maxProperties", "dependencies", "dependentRequired", "dependentSchemas", "unevaluatedProperties"});
   if (key == "minProperties") {
     INLAY_ASSIGN(out.min_properties, count_of(value));
+    out.min_properties_where = value;
   } else if (key == "maxProperties") {
     INLAY_ASSIGN(out.max_properties, count_of(value));
   } else if (key == "properties") {
@@ -270,9 +290,10 @@ Status SchemaSet::read_object_keyword(std::string_view key, const JsonValue& val
     out.names = id_of(value);
   } else if (key == "required") {
     if (!value.is_array()) return value.expected("an array of strings");
+    std::unordered_set<std::string_view> seen;
     for (const JsonValue element : value.elements()) {
       INLAY_ASSIGN(const std::string_view name, element.as_string());
-      if (std::find(out.required.begin(), out.required.end(), name) == out.required.end()) out.required.emplace_back(name);
+      if (seen.insert(name).second) out.required.emplace_back(name);
     }
   } else if (is_one_of(key, {"dependencies", "dependentRequired", "dependentSchemas"})) {
     return read_dependencies(value, out);
@@ -287,9 +308,10 @@ Status SchemaSet::read_object_keyword(std::string_view key, const JsonValue& val
 Status SchemaSet::read_dependencies(const JsonValue& value, Schema& out) {
   if (!value.is_object()) return value.expected("an object");
   for (const JsonMember member : value.members()) {
+    INLAY_TRY(check_room(value));
     Schema absent, present;
     absent.properties.push_back({std::string(member.key), nothing()});
-    absent.where = present.where = member.value.where();
+    absent.where = present.where = member.value;
     present.types = kObject;
     present.required.emplace_back(member.key);
     if (member.value.is_array()) {
@@ -302,7 +324,7 @@ Status SchemaSet::read_dependencies(const JsonValue& value, Schema& out) {
     } else {
       present.all.push_back(id_of(member.value));
     }
-    out.groups.push_back({{add(std::move(absent)), add(std::move(present))}, false, member.value.where()});
+    out.groups.push_back({{add(std::move(absent)), add(std::move(present))}, false, member.value});
   }
   return {};
 }
@@ -316,20 +338,20 @@ Status SchemaSet::read_logic_keyword(std::string_view key, const JsonValue& valu
     if (key == "allOf")
       out.all.insert(out.all.end(), branches.begin(), branches.end());
     else
-      out.groups.push_back({std::move(branches), key == "oneOf", value.where()});
+      out.groups.push_back({std::move(branches), key == "oneOf", value});
   } else if (key == "not") {
     out.none.push_back(id_of(value));
   } else if (key == "if") {
     // The condition holds and so does "then", or it does not hold and "else" does.
     Schema yes, no;
-    yes.where = no.where = value.where();
+    yes.where = no.where = value;
     yes.all.push_back(id_of(value));
     no.none.push_back(id_of(value));
     const auto then = whole.find("then"), otherwise = whole.find("else");
     if (!then && !otherwise) return out.asides.push_back(id_of(value)), Status{};
     if (then) yes.all.push_back(id_of(*then));
     if (otherwise) no.all.push_back(id_of(*otherwise));
-    out.groups.push_back({{add(std::move(yes)), add(std::move(no))}, false, value.where()});
+    out.groups.push_back({{add(std::move(yes)), add(std::move(no))}, false, value});
   } else if (key == "$ref") {
     INLAY_ASSIGN(const SchemaId id, target(value));
     out.all.push_back(id);

@@ -29,9 +29,10 @@ std::string decoded(std::string_view part) {
   return out;
 }
 
-std::optional<JsonValue> follow(JsonValue at, std::string_view pointer) {
+std::optional<JsonValue> follow(JsonValue at, std::string_view pointer, RegexStore& steps) {
   while (!pointer.empty()) {
-    if (pointer[0] != '/') return {};
+    if (pointer[0] != '/' || steps.is_full()) return {};
+    steps.add_steps(1 + at.size() / 8);
     const size_t end = std::min(pointer.find('/', 1), pointer.size());
     const std::string part = decoded(pointer.substr(1, end - 1));
     pointer.remove_prefix(end);
@@ -53,13 +54,14 @@ std::string_view without_fragment(std::string_view uri) { return uri.substr(0, u
 
 // Calls each(value) for all values in `value` until it says true: one of them.
 template <class Each>
-std::optional<JsonValue> find_value(const JsonValue& value, uint32_t depth, Each&& each) {
+std::optional<JsonValue> find_value(const JsonValue& value, uint32_t depth, RegexStore& steps, Each&& each) {
   if (each(value)) return value;
-  if (depth == kMaxSearchDepth) return {};
+  steps.add_steps(1);
+  if (depth == kMaxSearchDepth || steps.is_full()) return {};
   for (const JsonValue element : value.elements())
-    if (auto found = find_value(element, depth + 1, each)) return found;
+    if (auto found = find_value(element, depth + 1, steps, each)) return found;
   for (const JsonMember member : value.members())
-    if (auto found = find_value(member.value, depth + 1, each)) return found;
+    if (auto found = find_value(member.value, depth + 1, steps, each)) return found;
   return {};
 }
 
@@ -72,7 +74,7 @@ bool has_text(const JsonValue& value, std::string_view key, std::string_view tex
 
 std::optional<JsonValue> SchemaSet::find_anchor(std::string_view name) const {
   const std::string as_id = "#" + std::string(name);
-  return find_value(document_.root(), 0, [&](const JsonValue& value) {
+  return find_value(document_.root(), 0, store_, [&](const JsonValue& value) {
     return has_text(value, "$anchor", name) || has_text(value, "$dynamicAnchor", name) || has_text(value, "id", as_id) ||
            has_text(value, "$id", as_id);
   });
@@ -86,7 +88,7 @@ Result<SchemaId> SchemaSet::target(const JsonValue& reference) {
   if (!resource.empty()) {
     // By its own name, or as the last part of the path of a relative one
     const std::string last = "/" + std::string(resource);
-    base = find_value(document_.root(), 0, [&](const JsonValue& value) {
+    base = find_value(document_.root(), 0, store_, [&](const JsonValue& value) {
       for (const std::string_view key : {"$id", "id"})
         if (const auto id = value.find(key); id && id->is_string()) {
           const std::string_view own = without_fragment(*id->as_string());
@@ -96,10 +98,11 @@ Result<SchemaId> SchemaSet::target(const JsonValue& reference) {
     });
   }
   std::optional<JsonValue> found;
-  if (base) found = fragment.empty() || fragment[0] == '/' ? follow(*base, fragment) : find_anchor(decoded(fragment));
+  if (base) found = fragment.empty() || fragment[0] == '/' ? follow(*base, fragment, store_) : find_anchor(decoded(fragment));
   if (found) return id_of(*found);
+  if (store_.is_full()) return error(Code::unsupported, "%s: the schema is too large for all of its references to be followed", reference.where().c_str());
   if (options_.lenient && !base) {
-    remarks_.push_back(reference.where() + ": " + json_string(uri) + " is another text; it was dropped");
+    remark(reference, json_string(uri) + " is another text; it was dropped");
     return anything();
   }
   if (!base) return error(Code::unsupported, "%s: %s is another text, which is not supported", reference.where().c_str(), json_string(uri).c_str());

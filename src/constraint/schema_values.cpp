@@ -30,6 +30,13 @@ bool has_twice(const JsonValue& array, RegexStore& steps) {
   return false;
 }
 
+std::vector<JsonMember> sorted_members(const JsonValue& object) {
+  std::vector<JsonMember> out;
+  for (const JsonMember member : object.members()) out.push_back(member);
+  std::sort(out.begin(), out.end(), [](const JsonMember& a, const JsonMember& b) { return a.key < b.key; });
+  return out;
+}
+
 }  // namespace
 
 TypeSet type_of(const JsonValue& value) {
@@ -72,12 +79,10 @@ bool equal_values(const JsonValue& a, const JsonValue& b) {
       }
       return true;
     }
-    case JsonType::object:
-      for (const JsonMember member : a.members()) {
-        const auto other = b.find(member.key);
-        if (!other || !equal_values(member.value, *other)) return false;
-      }
-      return true;
+    case JsonType::object: {
+      const std::vector<JsonMember> own = sorted_members(a), other = sorted_members(b);
+      return std::equal(own.begin(), own.end(), other.begin(), [](const JsonMember& x, const JsonMember& y) { return x.key == y.key && equal_values(x.value, y.value); });
+    }
     default:
       return true;
   }
@@ -92,8 +97,9 @@ Result<bool> SchemaSet::holds(const JsonValue& value, SchemaId id, uint32_t dept
   store_.add_steps(1);
   INLAY_ASSIGN(const Schema* found, get(id));
   const Schema& schema = *found;
-  if (depth > kMaxValueDepth || store_.is_full())
-    return error(Code::unsupported, "%s: enum or const beside schemas that are nested too deeply", schema.where.c_str());
+  INLAY_TRY(check_room(value));
+  if (depth > kMaxValueDepth)
+    return error(Code::unsupported, "%s: enum or const beside schemas that are nested too deeply", text_of(schema.where).c_str());
   INLAY_ASSIGN(const bool base, base_holds(value, schema, depth));
   if (!base) return false;
   for (const SchemaId other : schema.all) {
@@ -120,10 +126,12 @@ Result<bool> SchemaSet::holds(const JsonValue& value, SchemaId id, uint32_t dept
   return true;
 }
 
-Result<bool> SchemaSet::base_holds(const JsonValue& value, const Schema& schema, uint32_t depth) {
+Result<bool> SchemaSet::base_holds(const JsonValue& value, const Schema& schema, uint32_t depth, bool is_of_values) {
   if ((schema.types & type_of(value)) == 0) return false;
   const auto same = [&](const JsonValue& other) { return equal_values(value, other); };
-  if (schema.values && std::none_of(schema.values->begin(), schema.values->end(), same)) return false;
+  store_.add_steps((schema.values && !is_of_values ? schema.values->size() : 0) + schema.excluded.size());
+  if (store_.is_full()) return error(Code::unsupported, "%s: enum or const beside others of too many values", text_of(schema.where).c_str());
+  if (schema.values && !is_of_values && std::none_of(schema.values->begin(), schema.values->end(), same)) return false;
   if (std::any_of(schema.excluded.begin(), schema.excluded.end(), same)) return false;
   if (value.type() == JsonType::number) {
     const auto number = Decimal::parse(value.number_text());
@@ -169,6 +177,8 @@ Result<bool> SchemaSet::base_holds(const JsonValue& value, const Schema& schema,
   for (const std::string& name : schema.required)
     if (!value.find(name)) return false;
   for (const JsonMember member : value.members()) {
+    store_.add_steps(schema.properties.size());
+    if (store_.is_full()) return error(Code::unsupported, "%s: enum or const of too many members beside properties", text_of(schema.where).c_str());
     const std::string key = escaped(member.key);
     std::vector<SchemaId> rules;
     for (const PropertySchema& property : schema.properties)
@@ -182,7 +192,7 @@ Result<bool> SchemaSet::base_holds(const JsonValue& value, const Schema& schema,
     }
   }
   if (schema.names && value.size() > 0)
-    return error(Code::unsupported, "%s: enum or const of objects beside propertyNames is not supported", schema.where.c_str());
+    return error(Code::unsupported, "%s: enum or const of objects beside propertyNames is not supported", text_of(schema.where).c_str());
   return true;
 }
 

@@ -55,6 +55,15 @@ class Engine;
 // Compiles on a thread of its own, because a deep schema needs more stack than a call may take.
 Result<MadeConstraint> make_constraint(Engine& engine, DrawnVocabulary& vocabulary, ConstraintSource source);
 
+// Tokens that a shift took out of the text under a constraint, which has read them: where they were, and how many.
+struct TakenOut {
+  uint64_t at = 0, n = 0;
+  template <class Archive>
+  void archive(Archive& a) {
+    a(at, n);
+  }
+};
+
 // A generation's text under its constraint, and the mask of what may follow, once it was made.
 class ConstrainedText {
  public:

@@ -175,6 +175,7 @@ class Session {
   TextStream text_;
   std::optional<ConstrainedText> constraint_;  // of this generation
   size_t constrained_from_ = 0;  // the sequence's first token under it
+  std::vector<TakenOut> taken_out_;  // behind it
   uint64_t generation_ = 0;  // prefills and truncations that have begun
   std::atomic<bool> cancelled_{false};
   std::atomic<uint64_t> cancelled_generation_{0};  // 0: none

@@ -69,6 +69,7 @@ void Session::after_rewrite() {
 
 void Session::restart_constraint() {
   constrained_from_ = seq_.tokens.size();
+  taken_out_.clear();
   constraint_.reset();
   if (options_.constraint) constraint_.emplace(options_.constraint);
 }
@@ -265,6 +266,7 @@ Result<std::shared_ptr<Session>> Session::fork() {
   child->text_ = text_;
   child->constraint_ = constraint_;
   child->constrained_from_ = constrained_from_;
+  child->taken_out_ = taken_out_;
   const EngineLock lock(engine_->mutex_);
   child->publish();
   return child;
@@ -286,11 +288,16 @@ Status Session::truncate(int32_t n_tokens) {
   begin_generation();
   auto state = std::move(constraint_);
   const size_t from = constrained_from_;
+  std::vector<TakenOut> taken_out = std::move(taken_out_);
   after_rewrite();
   if (state && seq_.tokens.size() >= from) {  // inside of what was written under it
-    INLAY_TRY(state->roll_back(static_cast<size_t>(n_now - n_tokens)));
+    auto n_back = static_cast<size_t>(n_now - n_tokens);
+    for (const TakenOut& gap : taken_out) n_back += gap.at > seq_.tokens.size() ? static_cast<size_t>(gap.n) : 0;
+    std::erase_if(taken_out, [&](const TakenOut& gap) { return gap.at > seq_.tokens.size(); });
+    INLAY_TRY(state->roll_back(n_back));
     constraint_ = std::move(state);
     constrained_from_ = from;
+    taken_out_ = std::move(taken_out);
   }
   const EngineLock lock(engine_->mutex_);
   publish();
@@ -314,7 +321,10 @@ Status Session::shift(size_t first, size_t n) {
   INLAY_TRY(engine_->sequences_.shift(seq_, static_cast<int32_t>(first), static_cast<int32_t>(n)));
   const auto from = seq_.tokens.begin() + static_cast<std::ptrdiff_t>(first);
   seq_.tokens.erase(from, from + static_cast<std::ptrdiff_t>(n));
-  constrained_from_ -= std::min(n, constrained_from_ - std::min(first, constrained_from_));
+  const auto moved = [&](uint64_t at) { return at - std::min<uint64_t>(n, at - std::min<uint64_t>(first, at)); };
+  for (TakenOut& gap : taken_out_) gap.at = moved(gap.at);
+  if (constraint_ && first > constrained_from_) taken_out_.push_back({first, n});
+  constrained_from_ = moved(constrained_from_);
   if (finish_reason_ == FinishReason::context_full) finish_reason_ = FinishReason::none;
   publish();
   return {};

@@ -48,7 +48,7 @@ Result<SessionState> SessionBytes::describe(const Session& s) {
   if (!s.constraint_) return out;
   const std::string& source = s.options_.constraint->origin();
   if (source.empty()) return error(Code::unsupported, "the session's constraint has no source that could be saved");
-  out.constrained.push_back({.source = source, .from = s.constrained_from_, .accepted = s.constraint_->accepted()});
+  out.constrained.push_back({.source = source, .from = s.constrained_from_, .taken_out = s.taken_out_, .accepted = s.constraint_->accepted()});
   return out;
 }
 
@@ -84,6 +84,9 @@ Result<std::shared_ptr<Session>> SessionBytes::make(Engine& engine, SessionState
   SessionOptions options = std::move(state.options);
   std::optional<ConstrainedText> constrained;
   for (const SessionState::Constrained& saved : state.constrained) {
+    if (saved.compiler != constraint::kCompilerVersion)
+      return error(Code::unsupported, "the saved session's constraint was compiled by version %u of the compiler of constraints, this library has version %u: its source could mean something else",
+                   saved.compiler, constraint::kCompilerVersion);
     ConstraintSource source;
     StateIn in(saved.source);
     in(source);
@@ -102,7 +105,10 @@ Result<std::shared_ptr<Session>> SessionBytes::make(Engine& engine, SessionState
   session->sampler_state_ = state.sampler_state;
   session->generation_ = state.generation;
   session->constraint_ = std::move(constrained);
-  if (!state.constrained.empty()) session->constrained_from_ = static_cast<size_t>(state.constrained[0].from);
+  for (SessionState::Constrained& saved : state.constrained) {
+    session->constrained_from_ = static_cast<size_t>(saved.from);
+    session->taken_out_ = std::move(saved.taken_out);
+  }
   return session;
 }
 

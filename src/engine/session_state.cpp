@@ -76,6 +76,8 @@ Status check_generation(const SessionState& s, const Engine& engine) {
   if (s.constrained.size() > 1) return contradicts("it has several constraints");
   if (s.constrained.empty()) return {};
   if (s.constrained[0].from > s.tokens.size()) return contradicts("its constraint begins behind its tokens");
+  for (const TakenOut& gap : s.constrained[0].taken_out)
+    if (gap.at > s.tokens.size() || gap.n > s.constrained[0].accepted.size()) return contradicts("tokens are taken out of a text that is shorter");
   return o.ignore_end_of_generation ? contradicts("it has a constraint and ignores where texts end") : Status();
 }
 

@@ -13,7 +13,7 @@ namespace inlay {
 
 struct StateHeader {
   static constexpr std::array<char, 8> kMagic = {'I', 'N', 'L', 'A', 'Y', 'S', 'E', 'S'};
-  static constexpr uint32_t kVersion = 1;
+  static constexpr uint32_t kVersion = 2;
 
   std::array<char, 8> magic = kMagic;
   uint32_t version = kVersion;
@@ -28,12 +28,14 @@ static_assert(sizeof(StateHeader) == 48);
 struct SessionState {
   // A constraint is made again from its source.
   struct Constrained {
+    uint32_t compiler = constraint::kCompilerVersion;
     std::string source;  // Constraint::origin()
     uint64_t from = 0;   // the sequence's first token under it
+    std::vector<TakenOut> taken_out;
     std::vector<constraint::ConstraintState::Accepted> accepted;
     template <class Archive>
     void archive(Archive& a) {
-      a(source, from, accepted);
+      a(compiler, source, from, taken_out, accepted);
     }
   };
 

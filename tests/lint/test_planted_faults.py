@@ -46,6 +46,12 @@ class PlantedFaults(unittest.TestCase):
                 planted.with_fault(fault, self.root)
             self.assertIn(f"'a name': its text is {n} times in src/engine/f.cpp", str(ended.exception))
 
+    def test_a_fault_has_a_file_and_a_program(self):
+        for file, path, program in (("f.cpp", "src/engine/f.cpp", planted.PROGRAM), ("constraint/f.cpp", "src/constraint/f.cpp", planted.CONSTRAINT_PROGRAM)):
+            fault = planted.Fault("a name", file, "A.*", [])
+            self.assertEqual(planted.path_of(fault, str(self.root)), str(self.root / path))
+            self.assertEqual(planted.program_of(fault), program)
+
     def test_what_counts_as_found(self):
         (self.root / "bin").mkdir()
         program = self.root / "bin" / planted.PROGRAM

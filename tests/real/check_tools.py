@@ -1,11 +1,13 @@
 """A real model calls a tool where it must, by the server: check_tools.py BUILD MODEL_NAME
 
 Its template is changed to one that has tools. Each call is of the tool's schema and about the place that was asked for; where the model is free it writes
-no such call (the negative control).
+no such call (the negative control). With the npm package openai a conversation of three turns goes through that client (openai_tools.cjs).
 """
 import json
 import os
 import pathlib
+import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -13,7 +15,10 @@ import real_models
 from faults import changed_copy
 from gguf_reader import GgufReader
 
-TEMPLATE = ("{% for m in messages %}<|im_start|>{{m.role}}\n{{m.content}}{% if tools and loop.last %}\nTools: {{tools|tojson}}{% endif %}<|im_end|>\n{% endfor %}"
+sys.path.append(str(pathlib.Path(__file__).parents[1] / "lint"))
+from needs import node_environment  # noqa: E402  # pylint: disable=wrong-import-position
+
+TEMPLATE = ("{% for m in messages %}<|im_start|>{{m.role}}\n{{m.content or m.tool_calls|tojson}}{% if tools and loop.last %}\nTools: {{tools|tojson}}{% endif %}<|im_end|>\n{% endfor %}"
             "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}{# <tool_call> #}")
 TOOL = {"type": "function", "function": {"name": "get_weather", "parameters": {
     "type": "object", "properties": {"city": {"type": "string", "maxLength": 20}, "days": {"type": "integer", "minimum": 1, "maximum": 7},
@@ -38,6 +43,18 @@ def is_right(call):
             1 <= arguments["days"] <= 7 and arguments.get("unit", "C") in ("C", "F"))
 
 
+def three_turns(server):
+    """The conversation, or None where there is no client."""
+    environment = node_environment("openai")
+    if environment is None:
+        return None
+    model = json.loads(server.ask("GET", "/v1/models")[2])["data"][0]["id"]
+    program = pathlib.Path(__file__).with_name("openai_tools.cjs")
+    done = subprocess.run([shutil.which("node"), program, server.address("/v1"), model, json.dumps(TOOL)], stdout=subprocess.PIPE, check=True, text=True, env=environment)
+    print(done.stdout, end="")
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
 def main(build, name):
     file = next(m for m in real_models.MODELS if m.name == name).path(real_models.default_folder())
     if not file.exists():
@@ -49,6 +66,7 @@ def main(build, name):
     with tempfile.TemporaryDirectory() as folder:
         server = Server(model=with_tools(file, os.path.join(folder, "tools.gguf")))
         try:
+            turns = three_turns(server)
             answers = [server.post("/v1/chat/completions", ASK | more | {"seed": seed})[1]["choices"][0]["message"]
                        for more in ({"tool_choice": "required", "parallel_tool_calls": False}, {}) for seed in SEEDS]
         finally:
@@ -61,6 +79,12 @@ def main(build, name):
     print(f"{name}: {n_right} of {len(must)} calls are of the schema, {n_paris} about Paris; {n_free} calls where it is free")
     for some in must:
         print(json.dumps(some))
+    called = [message["tool_calls"] for message in turns or [] if message["role"] == "assistant"]
+    if turns is None:
+        print("not done: a conversation through OpenAI's client needs the npm package openai")
+    elif len(called) != 3 or not all(len(some) == 1 and is_right(some[0]) for some in called):
+        print(f"a call of the conversation is not of the schema: {called}")
+        return 1
     return 0 if n_right == len(must) and n_paris > len(must) // 2 and n_free < len(free) else 1
 
 

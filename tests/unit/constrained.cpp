@@ -5,6 +5,7 @@
 #include <regex>
 
 #include "src/engine/requests.h"
+#include "src/engine/saved_session.h"
 #include "src/sampler/score.h"
 #include "tests/support/engine_sessions.h"
 
@@ -203,6 +204,106 @@ TEST_P(Constrained, ForksTakeItAlongAndTruncationsGoBack) {
   ASSERT_TRUE(s->truncate(10).ok());
   EXPECT_EQ(s->info().constraint, ConstraintStand::incomplete) << "before it began: a new text";
   EXPECT_TRUE(is_right(text_of(*s).text));
+}
+
+// What a shift takes out was written: the text goes on as it would have, and a truncation goes back to what the text was there. One that was saved
+// and a fork do as well.
+TEST_P(Constrained, AShiftChangesNothing) {
+  constexpr size_t kPrompt = 20, kWritten = 12;
+  const std::string whole = R"({"name":"abcdefgh","age":12,"mood":"calm"})";
+  struct Row {
+    size_t first, n;  // of the shift
+    int32_t keep;     // tokens, of a truncation; -1: none
+    size_t n_kept;    // of the written text
+  };
+  const Row rows[] = {
+      {4, 9, -1, kWritten},                      // of the prompt
+      {15, 8, -1, kWritten},                     // of the prompt's end and the first 3 bytes
+      {kPrompt, 5, -1, kWritten},                // of the text's begin
+      {kPrompt + 2, 6, -1, kWritten},            // inside
+      {4, 9, kPrompt - 9 + 4, 4},
+      {15, 8, 15, 3},                            // all that is left of the text
+      {kPrompt, 5, kPrompt + 2, 7},
+      {kPrompt + 2, 6, kPrompt + 4, 10},         // behind what was taken out
+      {kPrompt + 2, 6, kPrompt + 2, 8},          // at it
+      {kPrompt + 2, 6, kPrompt + 1, 1},          // before it
+      {kPrompt + 2, 6, kPrompt, 0},
+  };
+  const Made constraint = schema();
+  for (const Row& row : rows) {
+    const std::string what = std::to_string(row.first) + "+" + std::to_string(row.n) + " to " + std::to_string(row.keep);
+    const auto s = session(drawing(constraint, 5));
+    ASSERT_TRUE(prefill(*s, prompt(kPrompt)).ok());
+    std::vector<int32_t> written;
+    for (const char c : whole.substr(0, kWritten)) written.push_back(static_cast<uint8_t>(c));
+    size_t n = 0;
+    ASSERT_TRUE(s->accept(written, n).ok());
+    ASSERT_EQ(n, kWritten);
+    ASSERT_TRUE(s->shift(row.first, row.n).ok()) << what;
+    EXPECT_EQ(s->info().constraint, ConstraintStand::incomplete) << what;
+    const auto child = s->fork();
+    ASSERT_TRUE(child.ok());
+    auto saved = SavedSession::of(*s);
+    ASSERT_TRUE(saved.ok());
+    std::vector<std::byte> bytes(saved->n_bytes());
+    ASSERT_TRUE(saved->write(std::span(bytes)).ok());
+    const auto restored = restore_session(engine_, std::span<const std::byte>(bytes));
+    ASSERT_TRUE(restored.ok()) << restored.status().message;
+    for (Session* each : {s.get(), child->get(), restored->get()}) {
+      if (row.keep >= 0) {
+        ASSERT_TRUE(each->truncate(row.keep).ok()) << what;
+      }
+      // What may follow is what follows the text that is kept, and nothing else: the next byte of it is taken, and another one leads nowhere.
+      const auto other = each->fork();
+      ASSERT_TRUE(other.ok());
+      size_t taken = 0;
+      ASSERT_TRUE((*other)->accept(std::vector<int32_t>{'?'}, taken).ok());
+      const bool in_name = row.n_kept > 9;
+      EXPECT_EQ((*other)->info().constraint, in_name ? ConstraintStand::incomplete : ConstraintStand::dead) << what << " (negative control)";
+      std::vector<int32_t> rest;
+      for (const char c : whole.substr(row.n_kept)) rest.push_back(static_cast<uint8_t>(c));
+      ASSERT_TRUE(each->accept(rest, taken).ok());
+      EXPECT_EQ(each->info().constraint, ConstraintStand::complete) << what;
+    }
+  }
+}
+
+TEST_P(Constrained, AShiftInTheMiddleOfDrawing) {
+  const auto s = session(drawing(schema(), 5));
+  ASSERT_TRUE(prefill(*s, prompt(20)).ok());
+  for (int i = 0; i < 12; ++i) step(*s);
+  ASSERT_TRUE(s->shift(8, 18).ok());
+  const Text text = text_of(*s);
+  EXPECT_EQ(text.reason, FinishReason::end_of_generation);
+  EXPECT_TRUE(is_right(text.text)) << text.text;
+}
+
+// While a step of it runs in slices a session takes no constraint, and its step ends as if nobody had asked.
+TEST_P(Constrained, SlicesHaveTheOneTheyBeganWith) {
+  const Made constraint = choices({"yes", "no"}), other = choices({"perhaps"});
+  for (const bool asks : {false, true}) {
+    const auto s = session(drawing(constraint, 7));
+    ASSERT_TRUE(prefill(*s, prompt(20)).ok());
+    step(*s);
+    Session* one[] = {s.get()};
+    StepEvent event;
+    int32_t left = 0;
+    ASSERT_TRUE(engine_->decode_slice(one, 1, {&event, 1}, left).ok());
+    ASSERT_GT(left, 0) << "the step has ended before anybody could ask";
+    if (asks) {
+      for (const Made& asked : {other, Made()}) {
+        const Status status = s->set_constraint(asked, "");
+        EXPECT_EQ(status.code, Code::invalid_state) << status.message;
+      }
+      EXPECT_EQ(s->shift(4, 4).code, Code::invalid_state);
+    }
+    while (left > 0) ASSERT_TRUE(engine_->decode_slice(one, 1, {&event, 1}, left).ok());
+    const std::string text = text_of(*s).text;
+    EXPECT_TRUE(text == "yes" || text == "no") << text;
+    ASSERT_TRUE(s->truncate(20).ok());
+    EXPECT_TRUE(s->set_constraint(other, "").ok()) << "negative control: behind its end it may be set";
+    EXPECT_EQ(text_of(*s).text, "perhaps");
+  }
 }
 
 TEST_P(Constrained, ItMayBeSetBehindWhatIsThere) {

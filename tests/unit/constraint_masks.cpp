@@ -10,7 +10,7 @@
 #include "src/constraint/constraint.h"
 #include "src/constraint/gbnf.h"
 #include "src/constraint/json_schema.h"
-#include "tests/unit/constraint_naive.h"
+#include "tests/unit/constraint_bits.h"
 #include "tests/unit/constraint_vocabulary.h"
 
 namespace inlay::constraint {
@@ -30,6 +30,7 @@ const char* const kSchemas[] = {
     R"({"type":"object","properties":{"name":{"type":"string"},"na":{"type":"integer"},"value":{"enum":["a","\"b",null]}},"required":["value"]})",
     R"({"type":"object","properties":{"name":{"type":"string"},"n":{"type":"number"}},"additionalProperties":false,"minProperties":1})",
     R"({"type":"object","patternProperties":{"^n":{"type":"string"},"e$":{"minLength":4}},"additionalProperties":{"type":"boolean"}})",
+    R"({"type":"object","properties":{"name":{"type":"string"},"n":{"type":"null"}},"minProperties":2})",
     R"({"anyOf":[{"type":"object","properties":{"name":{"const":"a"},"x":{}},"required":["name"]},{"type":"object","properties":{"name":{"const":"b"}},"required":["name"],"additionalProperties":{"type":"integer"}},{"type":"string","maxLength":3},{"type":"string","pattern":"^name"}]})",
     R"({"type":"array","items":{"anyOf":[{"$ref":"#"},{"type":"integer","minimum":-5,"maximum":1234},{"type":"string"}]},"minItems":1,"maxItems":3})",
     R"({"type":"array","uniqueItems":true,"items":{"enum":["a","ab",1,12,true,null,"name",{"n":1}]},"minItems":2,"maxItems":5})",
@@ -77,8 +78,6 @@ std::shared_ptr<const Constraint> compiled(const char* schema, const ConstraintL
   return made.ok() ? *made : nullptr;
 }
 
-using Mask = std::vector<uint32_t>;
-
 Mask mask_of(ConstraintState& state) {
   Mask mask(mixed_vocabulary()->mask_words());
   const Status status = state.mask(mask);
@@ -86,40 +85,9 @@ Mask mask_of(ConstraintState& state) {
   return mask;
 }
 
-bool has(const Mask& mask, int32_t token) { return mask[static_cast<size_t>(token) / 32] >> (token % 32) & 1; }
-
-std::vector<int32_t> sorted_tokens() {
-  const TokenTrie& tokens = *mixed_vocabulary();
-  std::vector<int32_t> out;
-  for (int32_t token = 0; token < tokens.n_tokens(); ++token) out.push_back(token);
-  std::sort(out.begin(), out.end(), [&](int32_t a, int32_t b) { return tokens.bytes(a) < tokens.bytes(b); });
-  return out;
-}
-
-// The tokens whose bits are wrong. Those of common beginnings are read together.
 std::vector<int32_t> wrong_bits(const Mask& mask, const NaiveRecognizer& naive) {
-  static const std::vector<int32_t> sorted = sorted_tokens();
-  const TokenTrie& tokens = *mixed_vocabulary();
-  std::vector<int32_t> out;
-  std::vector<NaiveRecognizer> path{naive};
-  std::string_view last;
-  for (const int32_t token : sorted) {
-    bool wanted = tokens.kind(token) == PieceKind::end && naive.is_complete();
-    if (tokens.kind(token) == PieceKind::text) {
-      const std::string_view text = tokens.bytes(token);
-      size_t depth = 0;
-      while (depth < last.size() && depth < text.size() && last[depth] == text[depth]) ++depth;
-      while (path.size() > depth + 1) path.pop_back();
-      while (path.size() <= text.size() && path.back().is_alive()) {
-        path.push_back(path.back());
-        path.back().step(static_cast<uint8_t>(text[path.size() - 2]));
-      }
-      wanted = path.size() == text.size() + 1 && path.back().is_alive();
-      last = text;
-    }
-    if (has(mask, token) != wanted) out.push_back(token);
-  }
-  return out;
+  static const BitCheck check(mixed_vocabulary());
+  return check.wrong_bits(mask, naive);
 }
 
 int32_t any_allowed(const Mask& mask, std::mt19937& random) {

@@ -1,7 +1,8 @@
 // A recognizer that shares nothing with the automaton but the grammar and the derivatives of single expressions: every stack
-// is written out, nothing is merged, and tokens are read one by one.
+// is written out, nothing but equal stacks is merged, and tokens are read one by one.
 #pragma once
 
+#include <algorithm>
 #include <set>
 #include <tuple>
 #include <vector>
@@ -13,7 +14,10 @@ namespace inlay::constraint {
 class NaiveRecognizer {
  public:
   // Of a grammar that was finished.
-  explicit NaiveRecognizer(Grammar& grammar) : grammar_(grammar) { push({{Task::symbol, {SymbolKind::rule, grammar.start}, 0, 0}}); }
+  explicit NaiveRecognizer(Grammar& grammar) : grammar_(grammar) {
+    push({{Task::symbol, {SymbolKind::rule, grammar.start}, 0, 0}});
+    seen_.clear();
+  }
 
   bool step(uint8_t byte) {
     const std::set<Thread> before = std::move(threads_);
@@ -25,10 +29,12 @@ class NaiveRecognizer {
       if (!grammar_.regexes.first(next).empty()) threads_.insert({next, thread.tasks});
       if (grammar_.regexes.nullable(next)) push(thread.tasks);
     }
+    seen_.clear();
     return is_alive();
   }
   bool is_alive() const { return complete_ || !threads_.empty(); }
   bool is_complete() const { return complete_; }
+  size_t n_threads() const { return threads_.size(); }
 
  private:
   struct Task {
@@ -55,6 +61,7 @@ class NaiveRecognizer {
   }
 
   void push(Tasks tasks) {
+    if (!seen_.insert(tasks).second) return;
     if (tasks.empty()) {
       complete_ = true;
       return;
@@ -79,6 +86,12 @@ class NaiveRecognizer {
       while (end > begin) more.push_back(of(grammar_.symbols[--end]));
       push(std::move(more));
     }
+  }
+
+  // So many elements that more of them are the same: without it empty ones could follow each other without end.
+  static uint32_t next_count(const ListRule& list, uint32_t count) {
+    const uint32_t enough = std::max({list.min, static_cast<uint32_t>(list.prefix.size()), 1u});
+    return list.max == kUnbounded ? std::min(count + 1, enough) : count + 1;
   }
 
   // Whether a list can be ended, by trying all that may follow; of small numbers.
@@ -108,7 +121,7 @@ class NaiveRecognizer {
     const Symbol element = task.count < list.prefix.size() ? list.prefix[task.count] : list.rest;
     if (element.kind == SymbolKind::end) return;
     const Symbol separator = terminal(task.count == 0 ? kEmptyText : list.separator);
-    push_with(tasks, {of(separator), of(element), {Task::list, task.what, 0, task.count + 1}});
+    push_with(tasks, {of(separator), of(element), {Task::list, task.what, 0, next_count(list, task.count)}});
   }
 
   void push_object(const Task& task, const ObjectRule& object, const Tasks& tasks) {
@@ -122,14 +135,15 @@ class NaiveRecognizer {
     };
     for (size_t i = task.index; i < object.members.size(); ++i) {
       n_required -= object.members[i].required;
-      member(object.members[i], i + 1, n_required, object.others.empty() ? task.count + object.members.size() - i : UINT64_MAX);
+      member(object.members[i], i + 1, n_required, task.count + object.members.size() - i + (object.others.empty() ? 0 : 1));
       if (object.members[i].required) return;
     }
-    for (const Member& one : object.others) member(one, object.members.size(), 0, UINT64_MAX);
+    for (const Member& one : object.others) member(one, object.members.size(), 0, task.count + 1);
   }
 
   Grammar& grammar_;
   std::set<Thread> threads_;
+  std::set<Tasks> seen_;  // of the step that is being made
   bool complete_ = false;
 };
 

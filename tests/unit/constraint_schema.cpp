@@ -64,6 +64,19 @@ const Case kCases[] = {
     {R"({"type":"object","propertyNames":{"maxLength":2},"maxProperties":2})", {R"({"ab":1,"c":2})"}, {R"({"abc":1})", R"({"a":1,"b":2,"c":3})"}},
     {R"({"type":"object","properties":{"a":{},"b":{},"c":{}},"minProperties":2,"additionalProperties":false})",
      {R"({"a":1,"c":2})", R"({"b":1,"c":2})"}, {R"({"a":1})", R"({"c":1})"}},
+    // Other keys count as one: they could be the same.
+    {R"({"type":"object","minProperties":1})", {R"({"x":1})", R"({"x":1,"y":2})"}, {"{}", R"({"x":1,})"}},
+    {R"({"type":"object","properties":{"a":{},"b":{},"c":{}},"minProperties":2})",
+     {R"({"a":1,"c":2})", R"({"a":1,"x":2})", R"({"c":1,"x":2,"x":3})"}, {R"({"a":1})", R"({"x":1})", R"({"x":1,"x":2})", R"({"x":1,"y":2})"}},
+    {R"({"type":"object","properties":{"a":{},"b":{}},"required":["z"],"minProperties":4,"maxProperties":4})",
+     {R"({"a":1,"b":2,"z":3,"x":4})"}, {R"({"a":1,"b":2,"z":3})", R"({"a":1,"z":3,"x":1,"x":4})", R"({"b":1,"z":3,"x":1,"y":4})", R"({"a":1,"b":2,"z":3,"x":4,"y":5})"}},
+    {R"({"type":"object","properties":{"a":{},"b":false},"minProperties":2})", {R"({"a":1,"x":2})"}, {R"({"a":1,"b":2})", R"({"x":1,"x":2})", R"({"x":1,"y":2})"}},
+    {R"({"type":"object","patternProperties":{"^x":{"type":"integer"}},"additionalProperties":{"type":"null"},"required":["a"],"minProperties":2})",
+     {R"({"a":null,"x":1})", R"({"a":null,"y":null})"}, {R"({"a":null})", R"({"x":1,"y":null})"}},
+    // Objects of both branches have other keys alone, and are looked for as if these were told apart.
+    {R"({"oneOf":[{"type":"object","properties":{"a":{"type":"object","properties":{"q":{"type":"integer"}},"required":["q"]}},"minProperties":2},)"
+     R"({"type":"object","properties":{"a":{"type":"object","properties":{"q":{"type":"null"}},"required":["q"]}}}]})",
+     {R"({"x":1})", R"({"a":{"q":null},"x":1})", R"({"a":{"q":1},"x":1})", "{}"}, {R"({"x":1,"y":2})", R"({"x":1,"x":2})", R"({"a":{"q":1}})"}},
     {R"({"anyOf":[{"type":"string"},{"type":"array","items":{"$ref":"#"}}]})", {"[]", "[[\"a\"],\"b\"]"}, {"[1]", "1"}},
     {R"({"oneOf":[{"type":"integer","multipleOf":2},{"type":"integer","multipleOf":3}]})", {"2", "3", "4", "9"}, {"6", "12", "1", "0"}},
     {R"({"oneOf":[{"required":["a"]},{"required":["b"]}],"type":"object","properties":{"a":{},"b":{}},"additionalProperties":false})",
@@ -156,6 +169,12 @@ const Refusal kRefusals[] = {
     {R"({"uniqueItems":true,"prefixItems":[{"const":1}],"items":{"const":2}})", Code::unsupported, "uniqueItems is supported where"},
     {R"({"uniqueItems":true,"items":{"enum":[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32]}})", Code::unsupported, "at most 32 values"},
     {R"({"uniqueItems":1})", Code::format, "uniqueItems"},
+    {R"({"minProperties":2})", Code::unsupported, "minProperties: minProperties is supported up to one more than the members that are named"},
+    {R"({"items":{"properties":{"a":{}},"minProperties":3}})", Code::unsupported, "items.minProperties: minProperties is supported up to"},
+    {R"({"properties":{"a":{},"b":false,"c":false},"minProperties":3})", Code::unsupported, "minProperties: minProperties is supported up to"},
+    {R"({"patternProperties":{"^(a|b)$":{}},"additionalProperties":false,"minProperties":2})", Code::unsupported, "minProperties is supported up to"},
+    {R"({"allOf":[{"properties":{"a":{}}},{"properties":{"b":{}},"minProperties":4},{"minProperties":2}]})", Code::unsupported, "allOf[1].minProperties: minProperties"},
+    {R"({"not":{"maxProperties":3}})", Code::unsupported, "minProperties is supported up to"},
     {R"({"not":{"uniqueItems":true}})", Code::unsupported, "uniqueItems is not supported where it must not hold"},
     {R"({"not":{"unevaluatedProperties":false}})", Code::unsupported, "unevaluatedProperties is not supported where it must not hold"},
     {R"({"items":{"contains":{},"prefixItems":[{}]}})", Code::unsupported, "items.contains: contains is not supported beside"},
@@ -200,6 +219,15 @@ TEST(ConstraintSchema, LenientDropsAndRemarks) {
   ASSERT_EQ(result->remarks.size(), 2u);
   EXPECT_NE((result->remarks[0] + result->remarks[1]).find("uniqueItems is supported where"), std::string::npos);
   EXPECT_NE((result->remarks[0] + result->remarks[1]).find("no-such"), std::string::npos);
+  const char* const members = R"({"type":"object","properties":{"a":{"type":"object","minProperties":3}}})";
+  EXPECT_FALSE(compile_json_schema(members).ok()) << "negative control: it is refused otherwise";
+  const auto dropped = compile_json_schema(members, lenient);
+  ASSERT_TRUE(dropped.ok()) << dropped.status().message;
+  ASSERT_EQ(dropped->remarks.size(), 1u);
+  EXPECT_EQ(dropped->remarks[0], "schema: properties.a.minProperties: minProperties is supported up to one more than the members that are named: other keys could be written twice; it was dropped");
+  const auto left = compiled(members, lenient);
+  EXPECT_EQ(verdict(left, R"({"a":{"x":1}})"), Verdict::complete);
+  EXPECT_NE(verdict(left, R"({"a":{}})"), Verdict::complete) << "one member is left";
 }
 
 TEST(ConstraintSchema, NothingCanMatch) {

@@ -104,6 +104,20 @@ class SavedSessions : public test::EngineSessions {
     EXPECT_EQ(rest_again.text, rest.text) << what;
     EXPECT_EQ(rest_again.reason, rest.reason) << what;
   }
+  // What somebody does who knows the checksums: bytes whose header or description has changed get those that are right.
+  static void sign(Bytes& bytes) {
+    StateHeader header;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    Hash64 hash;
+    hash.add(std::as_bytes(std::span(&header, 1)).first(offsetof(StateHeader, hash)));
+    hash.add(std::span(bytes).subspan(sizeof header, header.n_description));
+    header.hash = hash.value();
+    std::memcpy(bytes.data(), &header, sizeof header);
+    StateHash all;
+    all.add(std::span(bytes).first(bytes.size() - 8));
+    const uint64_t sum = all.value();
+    std::memcpy(bytes.data() + bytes.size() - 8, &sum, 8);
+  }
   // That a restoration which fails leaves nothing.
   struct Unchanged {
     Engine& engine;
@@ -293,6 +307,42 @@ TEST_P(SavedSessions, HaveTheirConstraint) {
   }
 }
 
+// A source is compiled again by the compiler that it was compiled by, and by no other: it could mean something else.
+TEST_P(SavedSessions, RefuseAnotherCompilersConstraint) {
+  auto made = engine_->make_constraint({.kind = ConstraintSource::Kind::choices, .text = {}, .choices = {"one", "another"}});
+  ASSERT_TRUE(made.ok());
+  for (const bool is_constrained : {true, false}) {
+    const auto own = session({.max_tokens = 30, .constraint = is_constrained ? made->constraint : nullptr});
+    ASSERT_TRUE(prefill(*own, prompt(12)).ok());
+    const Bytes bytes = save(*own);
+    // Of the description's end: how many constraints, and of the one the version.
+    const std::string& origin = made->constraint->origin();
+    const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const size_t source = all.find(origin);
+    ASSERT_EQ(source != all.npos, is_constrained);
+    if (!is_constrained) {
+      EXPECT_NE(restored(engine_, bytes), nullptr) << "without a constraint there is no version";
+      continue;
+    }
+    const size_t at = source - sizeof(uint64_t) - sizeof(uint32_t);
+    uint32_t version = 0;
+    std::memcpy(&version, bytes.data() + at, sizeof version);
+    ASSERT_EQ(version, constraint::kCompilerVersion);
+    for (const uint32_t other : {version - 1, version, version + 1, version + 256}) {
+      Bytes changed = bytes;
+      std::memcpy(changed.data() + at, &other, sizeof other);
+      sign(changed);
+      const Unchanged unchanged(*engine_);
+      const auto again = restore(engine_, changed);
+      EXPECT_EQ(again.ok(), other == version) << other << ": " << again.status().message << " (negative control: the same version)";
+      if (other == version) continue;
+      EXPECT_EQ(again.status().code, Code::unsupported);
+      EXPECT_EQ(again.status().message, "the saved session's constraint was compiled by version " + std::to_string(other) + " of the compiler of constraints, this library has version " +
+                                            std::to_string(version) + ": its source could mean something else");
+    }
+  }
+}
+
 // The next prompt computes its own tokens alone.
 TEST_P(SavedSessions, ComputeNothingTwice) {
   const auto own = session();
@@ -379,16 +429,7 @@ TEST_P(SavedSessions, SurviveForgedBytes) {
     for (const int value : {0x00, 0x01, 0x7f, 0x80, 0xff}) {
       Bytes forged = bytes;
       forged[sizeof header + at] = static_cast<std::byte>(value);
-      StateHeader own_header = header;
-      Hash64 hash;
-      hash.add(std::as_bytes(std::span(&own_header, 1)).first(offsetof(StateHeader, hash)));
-      hash.add(std::span(forged).subspan(sizeof header, header.n_description));
-      own_header.hash = hash.value();
-      std::memcpy(forged.data(), &own_header, sizeof header);
-      StateHash all;
-      all.add(std::span(forged).first(forged.size() - 8));
-      const uint64_t sum = all.value();
-      std::memcpy(forged.data() + forged.size() - 8, &sum, 8);
+      sign(forged);
       const auto again = restore(engine_, forged);
       ++(again.ok() ? n_taken : n_refused);
       if (again.ok()) (void)rest_of(**again, 2);
