@@ -86,7 +86,7 @@ namespace Inlay
         public ulong User { get; set; }
 
         /// <summary>The request goes on behind what requests of the same number have computed, and nobody else's: so that nobody can
-        /// tell by the time of an answer what others have asked. Of kind Embed it changes nothing. Any number.</summary>
+        /// tell by the time of an answer what others have asked. Of kind Embed it changes nothing. Range: any number.</summary>
         public ulong CacheSalt { get; set; }
 
         internal unsafe Status SubmitTo(Api api, IntPtr queue, ulong user, ulong* id, inlay_error* error)
