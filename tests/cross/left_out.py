@@ -46,6 +46,9 @@ NOT_BUILT = {
         "capi.linked_older_library": LINUX + "symbols of a DLL have no versions; capi.opened_older_library",
         "capi.system_calls": LINUX + "system calls that fail by a library in front of the C library",
         "capi.system_calls_refuse_others": LINUX + "system calls that fail by a library in front of the C library",
+        "capi.opened_again": LINUX + "memory, threads and descriptors in /proc; windows.library_cycles",
+        "capi.opened_again_finds_queue": LINUX + "likewise",
+        "capi.opened_again_finds_descriptor": LINUX + "likewise",
         "cli.terminal": LINUX + "pseudo-terminals",
         "cli.terminal_says_what_is_missing": LINUX + "pseudo-terminals",
         "cli.editor": LINUX + "libedit and pseudo-terminals",
@@ -69,6 +72,7 @@ OUTSIDE = {r"unit\w*\.OutsideVocabulary.*": EMULATOR + "other projects' vocabula
 TABLE = {
     "linux-arm64": OUTSIDE | {
         r"unit_base\.HostLimits\.LimitsOfResources": EMULATOR + "qemu sets no limit of address space for the programs that it runs",
+        r"capi\.opened_again.*": EMULATOR + "the memory and the threads that it finds in /proc are the emulator's",
         r"capi\.Devices/Lifetime\.AThousandSessionsLeaveNothing/.*": EMULATOR + "a thousand sessions take an emulator more than ten minutes",
         r"unit_base\.FloatEnvironment\.HidesTraps.*|capi\.HostState\.TrapsAreOn": EMULATOR + "ARM64 processors have no traps",
     },
