@@ -1849,8 +1849,8 @@ inlay_status inlay_poll(const inlay_queue* queue, inlay_request_event* events, s
 // Waits until the queue has something to poll. Refused with INVALID_STATE where nobody would ever wake it: the engine
 // has no thread of its own and inlay_run was never called.
 // Thread: any.
-// Blocks: until there is something to poll, the time is over, inlay_queue_wake is called, the device is lost, the
-// engine's thread is ended by inlay_engine_set_thread, or the queue or its engine is freed.
+// Blocks: until there is something to poll, the time is over, somebody calls inlay_queue_wake, the device is lost, the
+// engine's thread ends, or the queue or its engine is freed.
 // Ownership: Nothing is kept.
 // On error: Nothing has changed.
 // Errors: INVALID_STATE, DEVICE_LOST.

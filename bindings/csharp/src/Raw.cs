@@ -3052,10 +3052,9 @@ namespace Inlay.Raw
         /// <param name="is_ready">1: there is something to poll. 0: the time was over. -1: inlay_queue_wake has ended the
         /// wait, or nobody computes any more: the next call says why.</param>
         /// <param name="err">What went wrong. May be null.</param>
-        /// <remarks>Thread: any. Blocks: until there is something to poll, the time is over, inlay_queue_wake is called,
-        /// the device is lost, the engine's thread is ended by inlay_engine_set_thread, or the queue or its engine is
-        /// freed. Ownership: Nothing is kept. On error: Nothing has changed. Errors: INVALID_STATE, DEVICE_LOST. Since:
-        /// 1.3.</remarks>
+        /// <remarks>Thread: any. Blocks: until there is something to poll, the time is over, somebody calls
+        /// inlay_queue_wake, the device is lost, the engine's thread ends, or the queue or its engine is freed. Ownership:
+        /// Nothing is kept. On error: Nothing has changed. Errors: INVALID_STATE, DEVICE_LOST. Since: 1.3.</remarks>
         public Status inlay_wait(IntPtr queue, long timeout_us, int* is_ready, inlay_error* err)
         {
             if (_inlay_wait == null) return Older.Refuse("inlay_wait", "1.3", err);

@@ -3277,8 +3277,8 @@ func Poll(queue *Queue, events *RequestEvent, capEvents uintptr, eventStride uin
 //   - isReady: 1: there is something to poll. 0: the time was over. -1: inlay_queue_wake has ended the wait, or
 //     nobody computes any more: the next call says why.
 //   - Thread: any.
-//   - Blocks: until there is something to poll, the time is over, inlay_queue_wake is called, the device is lost, the
-//     engine's thread is ended by inlay_engine_set_thread, or the queue or its engine is freed.
+//   - Blocks: until there is something to poll, the time is over, somebody calls inlay_queue_wake, the device is
+//     lost, the engine's thread ends, or the queue or its engine is freed.
 //   - Ownership: Nothing is kept.
 //   - On error: Nothing has changed.
 //   - Errors: INVALID_STATE, DEVICE_LOST.
