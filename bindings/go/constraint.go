@@ -176,6 +176,20 @@ func (c *Constraint) Info() (ConstraintInfo, error) {
 	return out, nil
 }
 
+// ForcedText is what the session's constraint leaves no choice about: the text that must follow, as far as that is clear, at most
+// 4096 bytes. It is empty without a constraint, where there is a choice, and where the text may end. It is drawn all the same; a
+// program may show it at once, or append its tokens with Accept.
+func (s *Session) ForcedText() (string, error) {
+	const op = "forced text"
+	if err := s.begin(op); err != nil {
+		return "", err
+	}
+	defer s.end()
+	return readText(op, 256, func(buf *byte, size uintptr, needed *uintptr, err *raw.Error) Status {
+		return raw.SessionGetForcedText(s.handle, buf, size, needed, err)
+	})
+}
+
 // SetConstraint says what the session may write from now on, and in every later generation; nil lets it write anything. written is
 // what was written already of the text that the constraint is about: "" where that begins now. The session is as before where
 // the constraint does not allow that, is another engine's, or is given beside SessionIgnoreEndOfGeneration: the error matches

@@ -313,6 +313,9 @@ func TestSetConstraintBehindWrittenText(t *testing.T) {
 		}
 		wantState(t, s, ConstraintStateComplete)
 	}
+	if text, err := session.ForcedText(); err != nil || text != "" {
+		t.Error(text, err)
+	}
 	wantStatus(t, session.SetConstraint(schema, begun+"x"), StatusInvalidArgument)
 	wantStatus(t, session.SetConstraint(nil, "x"), StatusInvalidArgument)
 	wantState(t, session, ConstraintStateComplete) // It is as before.

@@ -55,6 +55,7 @@ func TestUseAfterClose(t *testing.T) {
 		"SetThread":   func() error { return engine.SetThread(nil) },
 		"Constraint":  func() error { _, err := engine.NewConstraint(ConstraintOptions{AnyJSON: true}); return err },
 		"SetConstr":   func() error { return session.SetConstraint(nil, "") },
+		"ForcedText":  func() error { _, err := session.ForcedText(); return err },
 		"Submit":      func() error { _, err := queue.Submit(&Request{Text: "x"}); return err },
 		"Poll":        func() error { _, err := queue.Poll(nil); return err },
 		"NextEvents":  func() error { _, err := queue.Next(background, nil); return err },

@@ -1970,6 +1970,18 @@ inlay_status inlay_constraint_get_remark(const inlay_constraint* constraint, siz
 inlay_status inlay_session_set_constraint(inlay_session* session, const inlay_constraint* constraint,
                                           const char* written, size_t written_len, inlay_error* err);
 
+// Gives what the session's constraint leaves no choice about: the text that must follow, as far as that is clear. Empty
+// without a constraint, where there is a choice, and where the text may end. It is drawn all the same; a host may show
+// it at once, or append its tokens with inlay_session_accept.
+// Thread: exclusive(session).
+// Blocks: no.
+// Ownership: Nothing is kept.
+// On error: BUFFER_TOO_SMALL: `*needed` is set, buf is unspecified.
+// Errors: BUFFER_TOO_SMALL, INVALID_STATE.
+// Since: 1.3.
+inlay_status inlay_session_get_forced_text(inlay_session* session, char* buf, size_t cap, size_t* needed,
+                                           inlay_error* err);
+
 // ---- Saved sessions --------------------------------------------------------------------------------------------------
 
 // Writes all that a session is: tokens, keys and values, undrawn logits, sampler, limits, text that is held back,

@@ -98,6 +98,14 @@ inlay_status inlay_constraint_get_remark(const inlay_constraint* constraint, siz
   });
 }
 
+inlay_status inlay_session_get_forced_text(inlay_session* session, char* buf, size_t cap, size_t* needed, inlay_error* err) {
+  return guarded<inlay_session>(err, [&](auto& use) -> Status {
+    INLAY_TRY(use.begin(session, "session"));
+    INLAY_ASSIGN(const std::string text, session->session->forced_text());
+    return write_text(text, buf, cap, needed);
+  });
+}
+
 inlay_status inlay_session_set_constraint(inlay_session* session, const inlay_constraint* constraint, const char* written, size_t written_len, inlay_error* err) {
   return guarded<inlay_session>(err, [&](auto& use) -> Status {
     INLAY_TRY(use.begin(session, "session"));

@@ -157,6 +157,11 @@ void ConstrainedText::accept_token(int32_t token) {
   if (fault_.ok()) fault_ = state_.accept_token(token);
 }
 
+Result<std::string> ConstrainedText::forced(size_t most) {
+  INLAY_TRY(fault_);
+  return is_dead() ? std::string() : state_.forced_bytes(most);
+}
+
 void ConstrainedText::make_mask() {
   if (!mask_.words.empty()) return;
   if (fault_.ok() && !state_.is_dead()) {

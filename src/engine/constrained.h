@@ -82,7 +82,8 @@ class ConstrainedText {
   std::vector<constraint::ConstraintState::Accepted> accepted() const { return state_.accepted(); }
   bool is_dead() const { return state_.is_dead() || !fault_.ok(); }
   bool is_complete() const { return state_.is_complete(); }
-  void make_mask();                       // unless it is there
+  Result<std::string> forced(size_t most);  // bytes that must follow
+  void make_mask();                         // unless it is there
   const TokenMask& mask() const { return mask_; }  // nothing may come until make_mask() has made one
 
  private:

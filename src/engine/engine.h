@@ -105,6 +105,7 @@ class Session {
   Status set_max_tokens(int32_t max_tokens);  // 0: no limit but the context
   // What is drawn from now on, and by every later generation; null: anything. `written`: what of the text is there already, of this generation alone.
   Status set_constraint(std::shared_ptr<const constraint::Constraint> constraint, std::string_view written);
+  Result<std::string> forced_text();  // that must follow under the constraint: whole characters
   // Logits after the last token that was run. invalid_state if there are none.
   Status copy_logits(std::span<float> out);
   // The same where they lie, which may change with any later call for this session.

@@ -4,6 +4,7 @@
 #include "src/engine/engine.h"
 #include "src/engine/requests.h"
 #include "src/engine/turn.h"
+#include "src/tokenizer/utf8.h"
 
 namespace inlay {
 
@@ -79,6 +80,20 @@ void Session::accept_constrained(int32_t token) {
 }
 
 FinishReason Session::end_of_constraint() const { return constraint_->is_complete() ? FinishReason::constraint_end : FinishReason::dead_end; }
+
+Result<std::string> Session::forced_text() {
+  constexpr size_t kMost = 4096;
+  if (!constraint_) return std::string();
+  INLAY_ASSIGN(std::string out, constraint_->forced(kMost));
+  size_t n = 0;  // bytes of whole characters
+  while (n < out.size()) {
+    const Utf8Sequence next = first_sequence(std::string_view(out).substr(n));
+    if (next.incomplete) break;
+    n += next.n_bytes;
+  }
+  out.resize(n);
+  return out;
+}
 
 Status Session::set_constraint(std::shared_ptr<const constraint::Constraint> constraint, std::string_view written) {
   INLAY_TRY(check_not_in_slices());

@@ -86,6 +86,9 @@ static void test_constraints(const inlay_engine* engine) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_constraint)(session, NULL, "q", 1, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_constraint)(session, made, NULL, 1, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_constraint)(session, (const inlay_constraint*)engine, NULL, 0, &err));
+  EXPECT(INLAY_OK, CALL(inlay_session_set_constraint)(session, made, "y", 1, &err));
+  TEXT_OUT(CALL(inlay_session_get_forced_text)(session, buf, cap, &need, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_get_forced_text)(NULL, NULL, 0, NULL, &err));
   EXPECT(INLAY_OK, CALL(inlay_session_set_constraint)(session, made, "yes", SIZE_MAX, &err));
   EXPECT(INLAY_OK, CALL(inlay_session_get_info)(session, &info, &err));
   CHECK(info.constraint_state == INLAY_CONSTRAINT_STATE_COMPLETE);

@@ -76,6 +76,7 @@ static void test_null_handles(void) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_constraint_get_info)(NULL, NULL, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_constraint_get_remark)(NULL, 0, NULL, 0, NULL, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_set_constraint)(NULL, NULL, NULL, 0, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_session_get_forced_text)(NULL, NULL, 0, NULL, &err));
   CALL(inlay_constraint_free)(NULL);
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_get_format)(NULL, NULL, NULL, 0, NULL, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_chat_parser_create)(NULL, NULL, NULL, &err));

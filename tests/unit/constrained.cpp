@@ -306,6 +306,41 @@ TEST_P(Constrained, SlicesHaveTheOneTheyBeganWith) {
   }
 }
 
+// What must follow is known before it is drawn, and drawn.
+TEST_P(Constrained, ForcedTextIsKnown) {
+  const auto s = session({.max_tokens = 100});
+  const auto forced = [&] {
+    const auto text = s->forced_text();
+    EXPECT_TRUE(text.ok()) << text.status().message;
+    return text.ok() ? *text : "";
+  };
+  ASSERT_TRUE(prefill(*s, prompt(20)).ok());
+  EXPECT_EQ(forced(), "") << "without a constraint";
+  ASSERT_TRUE(s->set_constraint(schema(), "").ok());
+  EXPECT_EQ(forced(), "{\"name\":\"");
+  const std::string text = text_of(*s).text;
+  EXPECT_EQ(text.substr(0, 9), "{\"name\":\"");
+  EXPECT_EQ(forced(), "") << "behind its end";
+  struct Row {
+    ConstraintSource source;
+    const char *written, *wanted;
+  };
+  const Row rows[] = {
+      {{.text = kSchema, .compact = true}, "{\"name\":\"a\",\"age\":15", ""},
+      {{.text = kSchema, .compact = true}, "{\"name\":\"a\",\"age\":150", ",\"mood\":\""},
+      {{.text = kSchema, .compact = true}, "{\"name\":\"a\",\"age\":1,\"mood\":\"c", "alm\"}"},
+      {{.kind = Kind::regex, .text = "ab(c|d)"}, "a", "b"},
+      {{.kind = Kind::regex, .text = "ab?"}, "a", ""},
+      {{.kind = Kind::choices, .choices = {"caf\u00e9", "caf\u00e8"}}, "", "caf"},
+      {{.kind = Kind::choices, .choices = {"caf\u00e9", "caf\u00e9s"}}, "", "caf\u00e9"},
+  };
+  for (const Row& row : rows) {
+    ASSERT_TRUE(s->truncate(20).ok());
+    ASSERT_TRUE(s->set_constraint(made(row.source), row.written).ok()) << row.written;
+    EXPECT_EQ(forced(), row.wanted) << row.written;
+  }
+}
+
 TEST_P(Constrained, ItMayBeSetBehindWhatIsThere) {
   const auto s = session({.max_tokens = 100});
   std::vector<int32_t> tokens = prompt(20);

@@ -142,6 +142,18 @@ namespace Inlay
 
     public sealed unsafe partial class Session
     {
+        /// <summary>Gives what the session's constraint leaves no choice about: the text that must follow, as far as that is clear, at most
+        /// 4096 bytes. Empty without a constraint, where there is a choice, and where the text may end. It is drawn all the same; a program
+        /// may show it at once, or append its tokens with <see cref="Accept"/>.</summary>
+        /// <exception cref="InlayException">Status InvalidState and others.</exception>
+        public string GetForcedText()
+        {
+            return Native.ReadText(256, (buffer, room, needed, error) =>
+            {
+                using (var use = new Use(this)) return _api.inlay_session_get_forced_text(use.Pointer, buffer, room, needed, error);
+            });
+        }
+
         /// <summary>Says what the session may write from now on, and in every later generation. A truncation inside of what was written
         /// under it goes back in it, a fork takes it along.</summary>
         /// <param name="constraint">One of the same engine; null: anything may be written.</param>

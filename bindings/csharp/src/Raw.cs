@@ -1780,6 +1780,7 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_constraint_info*, inlay_error*, Status> _inlay_constraint_get_info;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_constraint_get_remark;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, IntPtr, byte*, UIntPtr, inlay_error*, Status> _inlay_session_set_constraint;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_session_get_forced_text;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, void*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_session_save;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_state_writer*, inlay_error*, Status> _inlay_session_save_to;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, void*, UIntPtr, IntPtr*, inlay_error*, Status> _inlay_session_restore;
@@ -1863,6 +1864,7 @@ namespace Inlay.Raw
             _inlay_constraint_get_info = (delegate* unmanaged[Cdecl]<IntPtr, inlay_constraint_info*, inlay_error*, Status>)find("inlay_constraint_get_info", 3);
             _inlay_constraint_get_remark = (delegate* unmanaged[Cdecl]<IntPtr, UIntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_constraint_get_remark", 3);
             _inlay_session_set_constraint = (delegate* unmanaged[Cdecl]<IntPtr, IntPtr, byte*, UIntPtr, inlay_error*, Status>)find("inlay_session_set_constraint", 3);
+            _inlay_session_get_forced_text = (delegate* unmanaged[Cdecl]<IntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_session_get_forced_text", 3);
             _inlay_session_save = (delegate* unmanaged[Cdecl]<IntPtr, void*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_session_save", 3);
             _inlay_session_save_to = (delegate* unmanaged[Cdecl]<IntPtr, inlay_state_writer*, inlay_error*, Status>)find("inlay_session_save_to", 3);
             _inlay_session_restore = (delegate* unmanaged[Cdecl]<IntPtr, void*, UIntPtr, IntPtr*, inlay_error*, Status>)find("inlay_session_restore", 3);
@@ -2013,6 +2015,8 @@ namespace Inlay.Raw
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_session_set_constraint(IntPtr session, IntPtr constraint, byte* written, UIntPtr written_len, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+            internal delegate Status inlay_session_get_forced_text(IntPtr session, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err);
+            [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_session_save(IntPtr session, void* state, UIntPtr cap, UIntPtr* needed, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_session_save_to(IntPtr session, inlay_state_writer* writer, inlay_error* err);
@@ -2106,6 +2110,7 @@ namespace Inlay.Raw
         private readonly Signature.inlay_constraint_get_info _inlay_constraint_get_info;
         private readonly Signature.inlay_constraint_get_remark _inlay_constraint_get_remark;
         private readonly Signature.inlay_session_set_constraint _inlay_session_set_constraint;
+        private readonly Signature.inlay_session_get_forced_text _inlay_session_get_forced_text;
         private readonly Signature.inlay_session_save _inlay_session_save;
         private readonly Signature.inlay_session_save_to _inlay_session_save_to;
         private readonly Signature.inlay_session_restore _inlay_session_restore;
@@ -2189,6 +2194,7 @@ namespace Inlay.Raw
             _inlay_constraint_get_info = Bind<Signature.inlay_constraint_get_info>(find("inlay_constraint_get_info", 3));
             _inlay_constraint_get_remark = Bind<Signature.inlay_constraint_get_remark>(find("inlay_constraint_get_remark", 3));
             _inlay_session_set_constraint = Bind<Signature.inlay_session_set_constraint>(find("inlay_session_set_constraint", 3));
+            _inlay_session_get_forced_text = Bind<Signature.inlay_session_get_forced_text>(find("inlay_session_get_forced_text", 3));
             _inlay_session_save = Bind<Signature.inlay_session_save>(find("inlay_session_save", 3));
             _inlay_session_save_to = Bind<Signature.inlay_session_save_to>(find("inlay_session_save_to", 3));
             _inlay_session_restore = Bind<Signature.inlay_session_restore>(find("inlay_session_restore", 3));
@@ -3200,6 +3206,22 @@ namespace Inlay.Raw
         {
             if (_inlay_session_set_constraint == null) return Older.Refuse("inlay_session_set_constraint", "1.3", err);
             return _inlay_session_set_constraint(session, constraint, written, written_len, err);
+        }
+
+        /// <summary>Gives what the session's constraint leaves no choice about: the text that must follow, as far as that
+        /// is clear. Empty without a constraint, where there is a choice, and where the text may end. It is drawn all the
+        /// same; a host may show it at once, or append its tokens with inlay_session_accept.</summary>
+        /// <param name="session">The session.</param>
+        /// <param name="buf">Whole characters, ended by a zero if there is room. May be null.</param>
+        /// <param name="cap">Room in buf. [bytes]</param>
+        /// <param name="needed">Its length, at most 4096. [bytes] May be null.</param>
+        /// <param name="err">What went wrong. May be null.</param>
+        /// <remarks>Thread: exclusive(session). Blocks: no. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL:
+        /// `*needed` is set, buf is unspecified. Errors: BUFFER_TOO_SMALL, INVALID_STATE. Since: 1.3.</remarks>
+        public Status inlay_session_get_forced_text(IntPtr session, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err)
+        {
+            if (_inlay_session_get_forced_text == null) return Older.Refuse("inlay_session_get_forced_text", "1.3", err);
+            return _inlay_session_get_forced_text(session, buf, cap, needed, err);
         }
 
         /// <summary>Writes all that a session is: tokens, keys and values, undrawn logits, sampler, limits, text that is

@@ -93,6 +93,7 @@
   X(inlay_constraint_get_info) \
   X(inlay_constraint_get_remark) \
   X(inlay_session_set_constraint) \
+  X(inlay_session_get_forced_text) \
   X(inlay_session_save) \
   X(inlay_session_save_to) \
   X(inlay_session_restore) \
@@ -225,6 +226,8 @@ typedef struct inlay_dl {
                                               size_t* needed, inlay_error* err);
   inlay_status (*inlay_session_set_constraint)(inlay_session* session, const inlay_constraint* constraint,
                                                const char* written, size_t written_len, inlay_error* err);
+  inlay_status (*inlay_session_get_forced_text)(inlay_session* session, char* buf, size_t cap, size_t* needed,
+                                                inlay_error* err);
   inlay_status (*inlay_session_save)(inlay_session* session, void* state, size_t cap, size_t* needed,
                                      inlay_error* err);
   inlay_status (*inlay_session_save_to)(inlay_session* session, const inlay_state_writer* writer, inlay_error* err);

@@ -1679,6 +1679,10 @@ func SessionSetConstraint(session *Session, constraint *Constraint, written *byt
 	return withoutCgo(err)
 }
 
+func SessionGetForcedText(session *Session, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return withoutCgo(err)
+}
+
 func SessionSave(session *Session, state unsafe.Pointer, cap_ uintptr, needed *uintptr, err *Error) Status {
 	return withoutCgo(err)
 }

@@ -398,6 +398,12 @@ static inlay_status go_inlay_session_set_constraint(inlay_session* session, cons
   if (!api->inlay_session_set_constraint) return inlay_go_missing("inlay_session_set_constraint", err);
   return api->inlay_session_set_constraint(session, constraint, written, written_len, err);
 }
+static inlay_status go_inlay_session_get_forced_text(inlay_session* session, char* buf, size_t cap, size_t* needed,
+                                                     inlay_error* err) {
+  const inlay_dl* api = inlay_go_api();
+  if (!api->inlay_session_get_forced_text) return inlay_go_missing("inlay_session_get_forced_text", err);
+  return api->inlay_session_get_forced_text(session, buf, cap, needed, err);
+}
 static inlay_status go_inlay_session_save(inlay_session* session, void* state, size_t cap, size_t* needed,
                                           inlay_error* err) {
   const inlay_dl* api = inlay_go_api();
@@ -3443,6 +3449,25 @@ func ConstraintGetRemark(constraint *Constraint, index uintptr, buf *byte, cap_ 
 //   - Since: 1.3.
 func SessionSetConstraint(session *Session, constraint *Constraint, written *byte, writtenLen uintptr, err *Error) Status {
 	return Status(C.go_inlay_session_set_constraint((*C.inlay_session)(unsafe.Pointer(session)), (*C.inlay_constraint)(unsafe.Pointer(constraint)), (*C.char)(unsafe.Pointer(written)), C.size_t(writtenLen), (*C.inlay_error)(unsafe.Pointer(err))))
+}
+
+// SessionGetForcedText is inlay_session_get_forced_text. Gives what the session's constraint leaves no choice about:
+// the text that must follow, as far as that is clear. Empty without a constraint, where there is a choice, and where
+// the text may end. It is drawn all the same; a host may show it at once, or append its tokens with
+// inlay_session_accept.
+//
+//   - session: The session.
+//   - buf: Whole characters, ended by a zero if there is room.
+//   - cap_: Room in buf.
+//   - needed: Its length, at most 4096.
+//   - Thread: exclusive(session).
+//   - Blocks: no.
+//   - Ownership: Nothing is kept.
+//   - On error: BUFFER_TOO_SMALL: `*needed` is set, buf is unspecified.
+//   - Errors: BUFFER_TOO_SMALL, INVALID_STATE.
+//   - Since: 1.3.
+func SessionGetForcedText(session *Session, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
+	return Status(C.go_inlay_session_get_forced_text((*C.inlay_session)(unsafe.Pointer(session)), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
 // SessionSave is inlay_session_save. Writes all that a session is: tokens, keys and values, undrawn logits, sampler,

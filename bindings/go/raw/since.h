@@ -71,6 +71,7 @@
   X(inlay_constraint_get_info, 3) \
   X(inlay_constraint_get_remark, 3) \
   X(inlay_session_set_constraint, 3) \
+  X(inlay_session_get_forced_text, 3) \
   X(inlay_session_save, 3) \
   X(inlay_session_save_to, 3) \
   X(inlay_session_restore, 3) \

@@ -307,6 +307,29 @@ impl Engine {
 }
 
 impl Session {
+    /// What the session's constraint leaves no choice about: the text that must follow, as far as that is clear, at most 4096 bytes.
+    /// Empty without a constraint, where there is a choice, and where the text may end. It is drawn all the same; a program may show
+    /// it at once, or append its tokens with [`accept`](Self::accept).
+    ///
+    /// ```
+    /// # use inlay::*;
+    /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
+    /// # let mut session = engine.session(&SessionOptions::default())?;
+    /// let name = engine.constraint(&ConstraintSource::regex("Her name was (Mira|Anna)\\."))?;
+    /// session.set_constraint(&name, "Her")?;
+    /// assert_eq!(session.forced_text()?, " name was ");
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Status::InvalidState`](crate::Status::InvalidState).
+    pub fn forced_text(&mut self) -> Result<String> {
+        let read = self.functions().inlay_session_get_forced_text;
+        let session = self.session;
+        // SAFETY: the session is exclusively ours, and the buffer has the room that is told.
+        read_string(TEXT_BYTES, |buf, cap, needed, err| unsafe { read(session, buf.cast(), cap, needed, err) })
+    }
+
     /// Says what the session may write from now on, and in every later generation; `None`: anything. `written` is what was written
     /// under the constraint before, such as the beginning of an answer in the prompt. A truncation inside of the text goes back in it,
     /// a fork takes it along.

@@ -2832,6 +2832,24 @@ pub struct Functions {
     ///   be null)
     /// - `written_len`: Its length, or SIZE_MAX if a zero ends it. (bytes)
     pub inlay_session_set_constraint: unsafe extern "C" fn(session: *mut inlay_session, constraint: *const inlay_constraint, written: *const c_char, written_len: usize, err: *mut inlay_error) -> inlay_status,
+    /// Gives what the session's constraint leaves no choice about: the text that must follow, as far as that is
+    /// clear. Empty without a constraint, where there is a choice, and where the text may end. It is drawn all the
+    /// same; a host may show it at once, or append its tokens with
+    /// [`inlay_session_accept`](Functions::inlay_session_accept).
+    ///
+    /// - Thread: exclusive(session).
+    /// - Blocks: no.
+    /// - Ownership: Nothing is kept.
+    /// - On error: BUFFER_TOO_SMALL: `*needed` is set, buf is unspecified.
+    /// - Errors: BUFFER_TOO_SMALL, INVALID_STATE.
+    /// - Since: 1.3.
+    ///
+    /// Parameters:
+    /// - `session`: The session.
+    /// - `buf`: Whole characters, ended by a zero if there is room. (may be null)
+    /// - `cap`: Room in buf. (bytes)
+    /// - `needed`: Its length, at most 4096. (bytes, may be null)
+    pub inlay_session_get_forced_text: unsafe extern "C" fn(session: *mut inlay_session, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
     /// Writes all that a session is: tokens, keys and values, undrawn logits, sampler, limits, text that is held
     /// back, constraint. A session that is restored from it goes on as this one would. The bytes have a version and a
     /// checksum: docs/design/session-state.md. Other sessions compute meanwhile.
@@ -3047,7 +3065,7 @@ pub struct Functions {
 }
 
 /// Names of all functions, in the header's order.
-pub const FUNCTION_NAMES: [&str; 79] = [
+pub const FUNCTION_NAMES: [&str; 80] = [
     "inlay_load",
     "inlay_prefill",
     "inlay_decode_step",
@@ -3114,6 +3132,7 @@ pub const FUNCTION_NAMES: [&str; 79] = [
     "inlay_constraint_get_info",
     "inlay_constraint_get_remark",
     "inlay_session_set_constraint",
+    "inlay_session_get_forced_text",
     "inlay_session_save",
     "inlay_session_save_to",
     "inlay_session_restore",
@@ -3264,6 +3283,8 @@ unsafe extern "C" {
     pub fn inlay_constraint_get_remark(constraint: *const inlay_constraint, index: usize, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_session_set_constraint`].
     pub fn inlay_session_set_constraint(session: *mut inlay_session, constraint: *const inlay_constraint, written: *const c_char, written_len: usize, err: *mut inlay_error) -> inlay_status;
+    /// See [`Functions::inlay_session_get_forced_text`].
+    pub fn inlay_session_get_forced_text(session: *mut inlay_session, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_session_save`].
     pub fn inlay_session_save(session: *mut inlay_session, state: *mut c_void, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_session_save_to`].
@@ -3363,6 +3384,7 @@ impl Functions {
             inlay_constraint_get_info,
             inlay_constraint_get_remark,
             inlay_session_set_constraint,
+            inlay_session_get_forced_text,
             inlay_session_save,
             inlay_session_save_to,
             inlay_session_restore,
@@ -3751,6 +3773,12 @@ impl Functions {
                 // SAFETY: the caller promises what lies there.
                 p => unsafe { function_at(p) },
             },
+            inlay_session_get_forced_text: match find(c"inlay_session_get_forced_text") {
+                p if p.is_null() && minor < 3 => absent_inlay_session_get_forced_text,
+                p if p.is_null() => return Err("inlay_session_get_forced_text"),
+                // SAFETY: the caller promises what lies there.
+                p => unsafe { function_at(p) },
+            },
             inlay_session_save: match find(c"inlay_session_save") {
                 p if p.is_null() && minor < 3 => absent_inlay_session_save,
                 p if p.is_null() => return Err("inlay_session_save"),
@@ -3995,6 +4023,11 @@ unsafe extern "C" fn absent_inlay_constraint_get_remark(_: *const inlay_constrai
 unsafe extern "C" fn absent_inlay_session_set_constraint(_: *mut inlay_session, _: *const inlay_constraint, _: *const c_char, _: usize, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_session_set_constraint, which is since ABI 1.3") }
+}
+
+unsafe extern "C" fn absent_inlay_session_get_forced_text(_: *mut inlay_session, _: *mut c_char, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {
+    // SAFETY: the caller's promise about `err` is the same.
+    unsafe { absent(err, "the loaded library has no inlay_session_get_forced_text, which is since ABI 1.3") }
 }
 
 unsafe extern "C" fn absent_inlay_session_save(_: *mut inlay_session, _: *mut c_void, _: usize, _: *mut usize, err: *mut inlay_error) -> inlay_status {

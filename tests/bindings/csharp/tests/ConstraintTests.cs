@@ -128,6 +128,9 @@ static class ConstraintTests
                     session.SetConstraint(json, begun);
                     Expect.Equal(ConstraintState.Incomplete, session.Info.ConstraintState, begun);
                 }
+                Expect.Equal("", session.GetForcedText(), "there is a choice");
+                session.SetConstraint(json, "[tr");
+                Expect.Equal("ue", session.GetForcedText(), "there is none");
                 session.SetConstraint(json, "[true]");
                 Expect.Equal(ConstraintState.Complete, session.Info.ConstraintState, "a value");
                 Expect.Status(Status.InvalidArgument, () => session.SetConstraint(json, "[tru]"), "no JSON");
