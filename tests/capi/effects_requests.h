@@ -403,7 +403,7 @@ inline std::vector<EffectRow> request_effect_rows() {
   add(run_row("budget_us", refused, [](auto& p) { p.budget_us = UINT64_MAX; }, "budget_us"));
   add(run_row("host_budget_us", effect, [](auto& p) { p.host_budget_us = 1; }));
   add(run_row("host_budget_us", effect, [](auto& p) { p.host_budget_us = 1; }, "", [](auto& p) { p.flags = INLAY_RUN_NO_WAIT; }));
-  add(run_row("host_budget_us", neutral, [](auto& p) { p.host_budget_us = 1'000'000; }, "The smaller of the two counts where the call waits", [](auto& p) { p.budget_us = 1; }));
+  add(run_row("host_budget_us", neutral, [](auto& p) { p.host_budget_us = 1'000'000; }, "the smaller of the two counts", [](auto& p) { p.budget_us = 1; }));
   add(run_row("host_budget_us", refused, [](auto& p) { p.host_budget_us = UINT64_MAX; }, "host_budget_us"));
   add(run_row("max_step_us", effect, [](auto& p) { p.max_step_us = 1; }, "", [](auto& p) { p.flags = INLAY_RUN_ONE_STEP; }));
   add(run_row("max_step_us", refused, [](auto& p) { p.max_step_us = UINT64_MAX; }, "max_step_us"));
