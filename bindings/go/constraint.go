@@ -28,6 +28,11 @@ type ConstraintOptions struct {
 	Message string
 	// Prompt belongs to Message: the prompt, or its last tokens, which say whether reasoning is open.
 	Prompt []int32
+	// Format belongs to Message: how reasoning and calls are written, as in MessageOptions. Without it they are as the chat
+	// template writes them.
+	Format string
+	// ChatTemplate belongs to Message: the chat template that wrote the prompt, where it is not the model's own.
+	ChatTemplate string
 	// Flags say how JSON is written, and change nothing for other constraints.
 	Flags ConstraintFlags
 }
@@ -105,6 +110,12 @@ func (o *ConstraintOptions) inC(op string, memory *memoryInC) (params raw.Constr
 	}
 	if len(o.Prompt) > 0 {
 		params.Prompt, params.NPrompt = tokensInC(o.Prompt, memory), uintptr(len(o.Prompt))
+	}
+	if o.Format != "" {
+		params.Format, params.FormatLen = textInC(o.Format, memory)
+	}
+	if o.ChatTemplate != "" {
+		params.ChatTemplate, params.TemplateLen = textInC(o.ChatTemplate, memory)
 	}
 	if given != 1 {
 		err = fail(op, StatusInvalidArgument, "the constraint has %d of JSONSchema, AnyJSON, GBNF, Regex, Choices and Message, expected one", given)

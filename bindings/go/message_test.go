@@ -194,8 +194,18 @@ func TestMessagesUnderAConstraint(t *testing.T) {
 			t.Errorf("%q", text)
 		}
 	}
-	_, err := engine.NewConstraint(ConstraintOptions{Message: `{"tools": [{"name": "a"}], "tool_choice": "required"}`})
+	tools := `{"tools": [{"name": "a"}], "tool_choice": "required"}`
+	_, err := engine.NewConstraint(ConstraintOptions{Message: tools})
 	wantStatus(t, err, StatusUnsupported)
+	own := `{"name": "own", "calls": {"written": "json", "begin": "<call>", "end": "</call>", "name_key": "name", "arguments_key": "arguments"}}`
+	constraintOf(t, engine, ConstraintOptions{Message: tools, Format: own})
+	constraintOf(t, engine, ConstraintOptions{Message: tools, ChatTemplate: "{{ '<tool_call>' }}"})
+	_, err = engine.NewConstraint(ConstraintOptions{Message: tools, Format: "{}"})
+	wantStatus(t, err, StatusFormat)
+	_, err = engine.NewConstraint(ConstraintOptions{AnyJSON: true, Format: own})
+	if wantStatus(t, err, StatusInvalidArgument); !strings.Contains(err.Error(), "Format") {
+		t.Error(err)
+	}
 	_, err = engine.NewConstraint(ConstraintOptions{Message: `{"reasoning": {"max_tokens": 5}}`})
 	if wantStatus(t, err, StatusUnsupported); !strings.Contains(err.Error(), "has no reasoning") {
 		t.Error(err)

@@ -112,7 +112,17 @@ var runNames = fieldNames{"flags": "Flags", "budget_us": "Budget", "max_step_us"
 
 var threadNames = fieldNames{"busy_us": "Busy", "period_us": "Period", "max_step_us": "MaxStep"}
 
-var constraintNames = fieldNames{"flags": "Flags", "choices": "Choices", "n_choices": "len(Choices)", "prompt": "Prompt", "n_prompt": "len(Prompt)"}
+var constraintNames = fieldNames{
+	"flags":         "Flags",
+	"choices":       "Choices",
+	"n_choices":     "len(Choices)",
+	"prompt":        "Prompt",
+	"n_prompt":      "len(Prompt)",
+	"format":        "Format",
+	"format_len":    "len(Format)",
+	"chat_template": "ChatTemplate",
+	"template_len":  "len(ChatTemplate)",
+}
 
 var messageNames = fieldNames{
 	"flags":         "Flags",

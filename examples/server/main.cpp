@@ -8,6 +8,8 @@
 
 #include <cstdio>
 #include <ctime>
+#include <fstream>
+#include <iterator>
 
 #include "examples/server/options.h"
 #include "examples/server/service.h"
@@ -59,17 +61,31 @@ int load(const Options& options, Loaded& loaded) {
   return 0;
 }
 
+bool read_file(const std::string& path, std::string& out) {
+  std::ifstream file(path, std::ios::binary);
+  out.assign(std::istreambuf_iterator<char>(file), {});
+  return file.good() && !out.empty();
+}
+
 // A model without a tokenizer has no format.
-void describe_format(Model& model) {
+int describe_format(const Options& options, Model& model) {
+  if (!options.template_file.empty() && !read_file(options.template_file, model.chat_template)) return fail(options.template_file, "cannot be read, or is empty");
+  if (!options.format_file.empty() && !read_file(options.format_file, model.own_format)) return fail(options.format_file, "cannot be read, or is empty");
+  const inlay_chat_parser_params params = parser_params(model);
   char text[4096];
   size_t n = 0;
-  if (inlay_chat_get_format(model.engine, nullptr, text, sizeof text, &n, nullptr) != INLAY_OK) return;
+  inlay_error error;
+  if (inlay_chat_get_format(model.engine, &params, text, sizeof text, &n, &error) != INLAY_OK) {
+    const std::string& given = options.format_file.empty() ? options.template_file : options.format_file;
+    return given.empty() ? 0 : fail(given, error);
+  }
   const Json format = Json::parse(std::string_view(text, n), nullptr, false);
-  if (format.is_discarded()) return;
+  if (format.is_discarded()) return fail(options.model, "the chat format is no JSON");
   model.chat_format = format.value("name", "");
   model.has_reasoning = format.value("reasoning", false);
   model.has_calls = format.value("calls", false);
   model.takes_text = format.value("arguments", "") == "text";
+  return 0;
 }
 
 int describe(const Options& options, const Loaded& loaded, Model& model) {
@@ -83,8 +99,7 @@ int describe(const Options& options, const Loaded& loaded, Model& model) {
   model.info = sized<inlay_engine_info>();
   inlay_error error;
   if (inlay_engine_get_info(loaded.engine, &model.info, &error) != INLAY_OK) return fail(options.model, error);
-  describe_format(model);
-  return 0;
+  return describe_format(options, model);
 }
 
 // Descriptors for all connections, and some for the rest.

@@ -25,10 +25,21 @@ struct Model {
   int32_t max_tokens = 0;   // of an answer, where the client says nothing; 0: as many as the context has room for
   uint64_t timeout_us = 0;  // of an answer; 0: none
   inlay_pooling pooling = INLAY_POOLING_DEFAULT;
+  std::string chat_template, own_format;  // in the place of the model's; empty: the model's
   // What its chat template writes.
   std::string chat_format;
   bool has_reasoning = false, has_calls = false;
   bool takes_text = false;  // the arguments of earlier calls as text
 };
+
+// How messages are read.
+inline inlay_chat_parser_params parser_params(const Model& model) {
+  inlay_chat_parser_params params = sized<inlay_chat_parser_params>();
+  if (!model.own_format.empty()) params.format = model.own_format.data();
+  params.format_len = model.own_format.size();
+  if (!model.chat_template.empty()) params.chat_template = model.chat_template.data();
+  params.template_len = model.chat_template.size();
+  return params;
+}
 
 }  // namespace inlay::server

@@ -73,6 +73,8 @@ std::vector<Option> all_options(Options& o) {
       texts("--host-name", "NAME", o.access.hosts, "a name by which clients reach the server, beside localhost and addresses in numbers"),
       texts("--origin", "ORIGIN", o.access.origins, "pages from there may use the server, such as https://example.org"),
       text("--name", "NAME", o.name, "what clients call the model (its file's name)"),
+      text("--chat-template-file", "FILE", o.template_file, "a chat template in the place of the model's"),
+      text("--chat-format-file", "FILE", o.format_file, "how the model writes reasoning and calls, as JSON (as its template writes them)"),
       choice("--device", "auto|cpu|cuda", {"auto", "cpu", "cuda"}, o.device, "where it runs (auto)"),
       integer("--ctx", 0, INT32_MAX, o.n_context, "longest prompt with its answer, in tokens (what the model was trained for, at most 4096)"),
       integer("--parallel", 1, 1024, o.n_parallel, "answers that are written at a time; others wait (8)"),

@@ -14,7 +14,7 @@ struct Options {
   std::string model, name;
   std::string address = "127.0.0.1";
   int64_t port = 8080;
-  std::string key_file;
+  std::string key_file, template_file, format_file;
   AccessRules access;
   HttpOptions http;
   inlay_device_kind device = INLAY_DEVICE_AUTO;

@@ -1111,6 +1111,16 @@ typedef struct inlay_constraint_params {
   const int32_t* prompt;
   // Their number. [tokens, 0 or more, default 0]
   size_t n_prompt;
+  // MESSAGE: how reasoning and calls are written, as in inlay_chat_parser_params. Of no other kind. [default NULL: the
+  // one that the template writes]
+  const char* format;
+  // Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]
+  size_t format_len;
+  // MESSAGE: the chat template that wrote the prompt, where it is not the model's own. Of no other kind. [default NULL:
+  // the model's own]
+  const char* chat_template;
+  // Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]
+  size_t template_len;
 } inlay_constraint_params;
 
 // What a constraint takes.

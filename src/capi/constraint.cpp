@@ -33,8 +33,15 @@ Status read_params(const inlay_constraint_params* given, ConstraintSource& out) 
   if ((params.kind == INLAY_CONSTRAINT_CHOICES) != (params.n_choices != 0))
     return error(Code::invalid_argument, params.n_choices == 0 ? "params.n_choices is 0" : "params.choices are of another kind of constraint");
   INLAY_ASSIGN(const std::span<const int32_t> prompt, read_tokens(params.prompt, params.n_prompt, "params.prompt"));
-  if (!prompt.empty() && params.kind != INLAY_CONSTRAINT_MESSAGE) return error(Code::invalid_argument, "params.prompt is of another kind of constraint");
   out.prompt.assign(prompt.begin(), prompt.end());
+  INLAY_ASSIGN(const std::string_view format, read_text(params.format, params.format_len, "params.format"));
+  if (params.format) out.format = format;
+  INLAY_ASSIGN(const std::string_view chat_template, read_text(params.chat_template, params.template_len, "params.chat_template"));
+  if (params.chat_template) out.chat_template = chat_template;
+  if (params.kind != INLAY_CONSTRAINT_MESSAGE) {
+    const char* const other = !prompt.empty() ? "prompt" : params.format ? "format" : params.chat_template ? "chat_template" : nullptr;
+    if (other) return error(Code::invalid_argument, "params.%s is of another kind of constraint", other);
+  }
   return read_choices(params, out.choices);
 }
 

@@ -62,7 +62,7 @@ inline constexpr size_t kFirstSize<inlay_run_info> = 16;
 template <>
 inline constexpr size_t kFirstSize<inlay_thread_params> = 32;
 template <>
-inline constexpr size_t kFirstSize<inlay_constraint_params> = 64;
+inline constexpr size_t kFirstSize<inlay_constraint_params> = 96;
 template <>
 inline constexpr size_t kFirstSize<inlay_constraint_info> = 16;
 template <>

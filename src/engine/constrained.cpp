@@ -53,7 +53,7 @@ struct MessageSource {
 Result<MessageSource> read_message(Engine& engine, ConstraintSource& source) {
   MessageSource out;
   INLAY_ASSIGN(out.demand, MessageDemand::read(std::move(source.text)));
-  INLAY_ASSIGN(out.format, engine.chat_format({.has_tools = out.demand.has_tools}));
+  INLAY_ASSIGN(out.format, engine.chat_format({.json = source.format, .source = source.chat_template, .has_tools = out.demand.has_tools}));
   INLAY_ASSIGN(const auto parser, MessageParser::make(out.format, {.prompt = source.prompt}));
   out.open = parser->open();
   return out;
@@ -107,22 +107,38 @@ Result<std::shared_ptr<const TokenTrie>> DrawnVocabulary::get(const Tokenizer* t
   const bool are_apart = std::ranges::any_of(markers, is_text);
   if (!are_apart) markers = {};
   const Lock lock(mutex_);
-  if (!are_apart && made_) return made_;
-  for (const Marked& known : marked_)
-    if (are_apart && std::ranges::equal(known.markers, markers)) return known.tokens;
-  std::vector<Piece> pieces;
-  for (int32_t token = 0; token < n_vocab; ++token) pieces.push_back(piece_of(*tokenizer, token, markers));
-  INLAY_ASSIGN(const std::shared_ptr<const TokenTrie> made, TokenTrie::make(pieces));
-  if (are_apart)
-    marked_.push_back({{markers.begin(), markers.end()}, made});
-  else
+  std::shared_ptr<const TokenTrie> made;
+  if (are_apart) {
+    const auto known = std::ranges::find_if(marked_, [&](const Marked& one) { return std::ranges::equal(one.markers, markers); });
+    if (known != marked_.end()) {
+      made = known->tokens.lock();
+      marked_.erase(known);
+    }
+  } else {
+    made = made_;
+  }
+  if (!made) {
+    std::vector<Piece> pieces;
+    for (int32_t token = 0; token < n_vocab; ++token) pieces.push_back(piece_of(*tokenizer, token, markers));
+    INLAY_ASSIGN(made, TokenTrie::make(pieces));
+  }
+  if (are_apart) {
+    keep(markers, made);
+  } else {
     made_ = made;
+  }
   return made;
+}
+
+void DrawnVocabulary::keep(std::span<const int32_t> markers, const std::shared_ptr<const TokenTrie>& made) {
+  marked_.push_back({{markers.begin(), markers.end()}, made, made});
+  if (marked_.size() > kKept) marked_[marked_.size() - 1 - kKept].kept.reset();
+  std::erase_if(marked_, [](const Marked& one) { return one.tokens.expired(); });
 }
 
 bool DrawnVocabulary::has(const Constraint& constraint) const {
   const Lock lock(mutex_);
-  const auto is_of = [&](const Marked& known) { return known.tokens.get() == &constraint.tokens(); };
+  const auto is_of = [&](const Marked& known) { return known.tokens.lock().get() == &constraint.tokens(); };
   return &constraint.tokens() == made_.get() || std::ranges::any_of(marked_, is_of);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct ConstraintSource {
   Kind kind = Kind::json_schema;
   std::string text;                  // not of any_json and choices
   std::vector<int32_t> prompt;       // of message: tokens, of which the last ones say what of the answer has begun
+  std::optional<std::string> format;         // of message; else that of the template
+  std::optional<std::string> chat_template;  // of message: which wrote the prompt; else the model's own
   std::vector<std::string> choices;
   bool compact = false;              // JSON without whitespace
   bool escapes = false;              // strings of values may have any escape
@@ -25,7 +28,7 @@ struct ConstraintSource {
 
   template <class Archive>
   void archive(Archive& a) {
-    a(kind, text, prompt, choices, compact, escapes, lenient);
+    a(kind, text, prompt, format, chat_template, choices, compact, escapes, lenient);
   }
 };
 
@@ -42,13 +45,17 @@ class DrawnVocabulary {
   bool has(const constraint::Constraint& constraint) const;  // whether it is over this vocabulary
 
  private:
+  static constexpr size_t kKept = 4;  // vocabularies with markers that stay although no constraint has them any more
+  void keep(std::span<const int32_t> markers, const std::shared_ptr<const constraint::TokenTrie>& made) INLAY_NEEDS(mutex_);
+
   mutable Mutex mutex_;
   std::shared_ptr<const constraint::TokenTrie> made_ INLAY_GUARDED_BY(mutex_);
   struct Marked {
     std::vector<int32_t> markers;
-    std::shared_ptr<const constraint::TokenTrie> tokens;
+    std::weak_ptr<const constraint::TokenTrie> tokens;
+    std::shared_ptr<const constraint::TokenTrie> kept;  // of the last few: hosts may bring any number of formats
   };
-  std::vector<Marked> marked_ INLAY_GUARDED_BY(mutex_);  // as many as the model's templates have formats
+  std::vector<Marked> marked_ INLAY_GUARDED_BY(mutex_);  // the last one used is the last one
 };
 
 class Engine;

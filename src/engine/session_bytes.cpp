@@ -60,8 +60,9 @@ Status check_source(const ConstraintSource& source, const StateIn& in) {
     std::string storage;
     return well_formed(text, storage).size() == text.size() && storage.empty();
   };
-  bool is_right = in.is_at_end() && source.kind <= Kind::message && is_text(source.text) && (source.kind == Kind::message || source.prompt.empty()) && (source.kind == Kind::choices) != source.choices.empty();
-  is_right = is_right && std::ranges::all_of(source.choices, [&](const std::string& choice) { return !choice.empty() && is_text(choice); });
+  const bool of_message = !source.prompt.empty() || source.format || source.chat_template;
+  bool is_right = in.is_at_end() && source.kind <= Kind::message && is_text(source.text) && (source.kind == Kind::message || !of_message) && (source.kind == Kind::choices) != source.choices.empty();
+  is_right = is_right && is_text(source.format.value_or("")) && is_text(source.chat_template.value_or("")) && std::ranges::all_of(source.choices, [&](const std::string& choice) { return !choice.empty() && is_text(choice); });
   return is_right ? Status() : error(Code::format, "the saved session's constraint is damaged");
 }
 

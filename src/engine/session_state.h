@@ -13,7 +13,7 @@ namespace inlay {
 
 struct StateHeader {
   static constexpr std::array<char, 8> kMagic = {'I', 'N', 'L', 'A', 'Y', 'S', 'E', 'S'};
-  static constexpr uint32_t kVersion = 2;
+  static constexpr uint32_t kVersion = 3;
 
   std::array<char, 8> magic = kMagic;
   uint32_t version = kVersion;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -29,6 +30,11 @@ class StateOut {
   void put(const std::string& text) {
     put(static_cast<uint64_t>(text.size()));
     bytes_ += text;
+  }
+  template <class T>
+  void put(const std::optional<T>& given) {
+    put(given.has_value());
+    if (given) put(*given);
   }
   template <class T>
   void put(const std::vector<T>& list) {
@@ -78,6 +84,14 @@ class StateIn {
     uint64_t n = 0;
     get(n);
     text = next(n);
+  }
+  template <class T>
+  void get(std::optional<T>& given) {
+    bool is_there = false;
+    T value{};
+    get(is_there);
+    if (is_there) get(value);
+    given = is_there ? std::optional<T>(std::move(value)) : std::nullopt;
   }
   // One by one: a count that the bytes do not bear out takes no memory.
   template <class T>

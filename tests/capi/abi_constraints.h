@@ -47,6 +47,15 @@ static void test_constraints(const inlay_engine* engine) {
   IN_STRUCT(inlay_constraint_params, (SCHEMA, p->kind = INLAY_CONSTRAINT_MESSAGE), CREATE, INLAY_FORMAT);
   IN_STRUCT(inlay_constraint_params, (p->kind = INLAY_CONSTRAINT_MESSAGE, p->text = "{\"tools\": [{\"name\": \"a\"}]}", p->text_len = SIZE_MAX), CREATE,
             INLAY_UNSUPPORTED);
+  IN_STRUCT(inlay_constraint_params, (SCHEMA, p->format = "{}", p->format_len = 2), CREATE, INLAY_INVALID_ARGUMENT);
+  IN_STRUCT(inlay_constraint_params, (SCHEMA, p->chat_template = "a", p->template_len = 1), CREATE, INLAY_INVALID_ARGUMENT);
+#define MESSAGE(t) (p->kind = INLAY_CONSTRAINT_MESSAGE, p->text = t, p->text_len = SIZE_MAX)
+  IN_STRUCT(inlay_constraint_params, (MESSAGE("{}"), p->format_len = 1), CREATE, INLAY_INVALID_ARGUMENT);
+  IN_STRUCT(inlay_constraint_params, (MESSAGE("{}"), p->template_len = 1), CREATE, INLAY_INVALID_ARGUMENT);
+  IN_STRUCT(inlay_constraint_params, (MESSAGE("{}"), p->format = "{", p->format_len = 1), CREATE, INLAY_FORMAT);
+  IN_STRUCT(inlay_constraint_params, (MESSAGE("{\"tools\": [{\"name\": \"a\"}]}"), p->format = "{\"name\": \"own\"}", p->format_len = SIZE_MAX), CREATE,
+            INLAY_UNSUPPORTED);
+#undef MESSAGE
   CHECK(made == NULL);
   IN_STRUCT(inlay_constraint_params, (p->kind = INLAY_CONSTRAINT_MESSAGE, p->text = "{}", p->text_len = 2),
             (api.inlay_constraint_free(made), made = NULL, CREATE), INLAY_OK);

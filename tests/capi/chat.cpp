@@ -76,8 +76,20 @@ void add_deltas(const ParserPtr& parser, size_t cap_text, ChatMessage& message) 
   }
 }
 
-Read read(const EnginePtr& engine, const std::string& tools, const Tokens& prompt, const Tokens& written) {
+// A format and a template that are not the model's own.
+struct Given {
+  const char *format = nullptr, *chat_template = nullptr;
+
+  template <class Params>
+  void say(Params& params) const {
+    params.format = format, params.format_len = format ? SIZE_MAX : 0;
+    params.chat_template = chat_template, params.template_len = chat_template ? SIZE_MAX : 0;
+  }
+};
+
+Read read(const EnginePtr& engine, const std::string& tools, const Tokens& prompt, const Tokens& written, const Given& given = {}) {
   inlay_chat_parser_params params = sized<inlay_chat_parser_params>();
+  given.say(params);
   params.tools = tools.data();
   params.tools_len = tools.size();
   params.prompt = prompt.data();
@@ -175,9 +187,10 @@ struct FreeMade {
   void operator()(inlay_constraint* c) const { inlay_constraint_free(c); }
 };
 
-std::unique_ptr<inlay_constraint, FreeMade> message_constraint(const EnginePtr& engine, const Json& demand, const Tokens& prompt) {
+std::unique_ptr<inlay_constraint, FreeMade> message_constraint(const EnginePtr& engine, const Json& demand, const Tokens& prompt, const Given& given = {}) {
   const std::string text = demand.dump();
   inlay_constraint_params params = sized<inlay_constraint_params>();
+  given.say(params);
   params.kind = INLAY_CONSTRAINT_MESSAGE;
   params.flags = INLAY_CONSTRAINT_FLAG_COMPACT;
   params.text = text.data();
@@ -373,6 +386,64 @@ TEST(CapiChat, ReasoningIsClosedBehindItsTokens) {
     EXPECT_NE(again[0], end[0]);
     EXPECT_EQ(again[1], end[0]);
   }
+}
+
+// A model whose template knows no calls writes them as the host says, also from a saved session on, whatever formats came between.
+TEST(CapiChat, CallsInAFormatOfTheHost) {
+  constexpr const char* kOwn = R"({"name": "own", "calls": {"written": "json", "begin": "<call>", "end": "</call>", "name_key": "tool", "arguments_key": "with"}})";
+  constexpr const char* kBare = R"({"name": "bare", "calls": {"written": "json", "begin": "CALL ", "name_key": "name", "arguments_key": "arguments"}})";
+  const EnginePtr engine = load_chat_model({"{{ messages[0].content }}", {"<call>", "</call>", "<tool_call>", "</tool_call>"}});
+  EXPECT_EQ(Json::parse(format_of(engine))["calls"], false);
+  const Json demand = {{"tools", Json::parse(kTools)}, {"tool_choice", "required"}, {"parallel_tool_calls", false}};
+  const Tokens prompt = tokens_of(engine, "Rome?");
+  const std::pair<Given, const char*> rows[] = {{{kOwn}, "<call>"}, {{kBare}, "CALL "}, {{nullptr, kHermes}, "<tool_call>"}, {{kOwn, kHermes}, "<call>"}};
+  for (const auto& [given, begin] : rows) {
+    const auto constraint = message_constraint(engine, demand, prompt, given);
+    size_t n_whole = 0;
+    for (uint64_t seed = 1; seed <= 6; ++seed) {
+      const Generated written = generate(engine, prompt, constraint.get(), seed);
+      if (written.reason == INLAY_FINISH_MAX_TOKENS) continue;
+      const Read got = read(engine, kTools, prompt, written.tokens, given);
+      ASSERT_EQ(got.message.calls.size(), 1u) << begin;
+      EXPECT_TRUE(got.message.complete && !got.message.malformed && is_weather(Json::parse(got.message.calls[0].arguments))) << begin;
+      const auto at = std::ranges::find_if(written.tokens, [](int32_t token) { return token != '\n'; });
+      EXPECT_EQ(tokens_of(engine, begin)[0], *at) << begin;
+      ++n_whole;
+    }
+    EXPECT_GE(n_whole, 2u) << begin;
+    inlay_session_params params = sized<inlay_session_params>();
+    inlay_sampler_params sampler = sized<inlay_sampler_params>();
+    sampler.temperature = 1, sampler.seed = 8;
+    params.sampler = &sampler, params.max_tokens = 60, params.constraint = constraint.get();
+    const SessionPtr session = new_session(engine, &params);
+    prefill(session, prompt);
+    drawn(session, 5);
+    std::vector<std::byte> saved(1 << 20);
+    size_t n_bytes = 0;
+    ASSERT_EQ(inlay_session_save(session.get(), saved.data(), saved.size(), &n_bytes, nullptr), INLAY_OK);
+    inlay_session* restored = nullptr;
+    ASSERT_EQ(inlay_session_restore(engine.get(), saved.data(), n_bytes, &restored, nullptr), INLAY_OK);
+    EXPECT_EQ(drawn(SessionPtr(restored), 100), drawn(session, 100)) << begin;
+  }
+}
+
+// Markers that are tokens of text make a vocabulary of their own. Of those that no constraint has an engine keeps a few; a constraint keeps its own.
+TEST(CapiChat, VocabulariesOfAnyNumberOfFormats) {
+  const EnginePtr engine = load_chat_model({"{{ messages[0].content }}"});
+  const Json demand = {{"tools", Json::parse(kTools)}, {"tool_choice", "required"}, {"parallel_tool_calls", false}};
+  const Tokens prompt = tokens_of(engine, "Rome?");
+  std::vector<std::string> formats;
+  for (char marker = 'g'; marker <= 'p'; ++marker)
+    formats.push_back(R"({"name": "n", "calls": {"written": "json", "begin": ")" + std::string(1, marker) + R"(", "name_key": "name", "arguments_key": "arguments"}})");
+  const auto first = message_constraint(engine, demand, prompt, {formats[0].c_str()});
+  for (int round = 0; round < 2; ++round)
+    for (const std::string& format : formats) ASSERT_NE(message_constraint(engine, demand, prompt, {format.c_str()}), nullptr);
+  size_t n_whole = 0;
+  for (uint64_t seed = 1; seed <= 6; ++seed) {
+    const Generated written = generate(engine, prompt, first.get(), seed);
+    if (written.reason != INLAY_FINISH_MAX_TOKENS) n_whole += read(engine, kTools, prompt, written.tokens, {formats[0].c_str()}).message.calls.size();
+  }
+  EXPECT_GE(n_whole, 2u);
 }
 
 // A deep demand needs no more of the caller's stack than another.

@@ -282,6 +282,8 @@ inline std::vector<EffectRow> constraint_effect_rows() {
   static const int32_t open[] = {72, 257}, far_away[] = {1 << 30};  // <think>
   static const inlay_text two[] = {{"yes", 3}, {"no", 2}}, others[] = {{"left", 4}, {"right", 5}};
   const auto words = [](Params& p) { p.kind = INLAY_CONSTRAINT_CHOICES, p.choices = two, p.n_choices = 2; };
+  static constexpr const char* kOwnThoughts = R"x({"name": "own", "reasoning": {"begin": "(", "end": ")"}})x";
+  const auto thoughts = [](Params& p) { p.text = R"({"reasoning": {"max_tokens": 2}})", p.text_len = SIZE_MAX; };
   const auto unsupported = [](Params& p) { p.text = R"({"type": "integer", "contains": {}, "unevaluatedItems": false})", p.text_len = SIZE_MAX; };
   return {
       constraint_row("struct_size", refused, [](Params& p) { p.struct_size = 3; }, "struct_size"),
@@ -302,6 +304,11 @@ inline std::vector<EffectRow> constraint_effect_rows() {
       message_row("prompt", refused, [](Params& p) { p.prompt = far_away, p.n_prompt = 1; }, "params.prompt"),
       message_row("n_prompt", effect, [](Params& p) { p.n_prompt = 1; }, "", [](Params& p) { p.prompt = open, p.n_prompt = 2; }),
       message_row("n_prompt", refused, [](Params& p) { p.n_prompt = 1; }, "params.prompt"),
+      message_row("format", effect, [](Params& p) { p.format = kOwnThoughts, p.format_len = SIZE_MAX; }, "", thoughts),
+      message_row("format", refused, [](Params& p) { p.format = "{}", p.format_len = 2; }, "name"),
+      message_row("format_len", refused, [](Params& p) { p.format_len = 5; }, "chat format", [](Params& p) { p.format = kOwnThoughts, p.format_len = SIZE_MAX; }),
+      message_row("chat_template", effect, [](Params& p) { p.chat_template = "{{ messages[0].content }}", p.template_len = SIZE_MAX; }),
+      message_row("template_len", effect, [](Params& p) { p.template_len = 4; }, "", [](Params& p) { p.chat_template = "text<think></think>", p.template_len = 19; }),
       {"INLAY_CONSTRAINT_FLAG_LENIENT", effect, [=](bool with) {
          Params params = sized<Params>();
          unsupported(params);

@@ -1,6 +1,6 @@
 """A real model calls a tool where it must, by the server: check_tools.py BUILD MODEL_NAME
 
-Its template is changed to one that has tools. Each call is of the tool's schema and about the place that was asked for; where the model is free it writes
+Its template knows no tools, so the server gets one that does, and the format of calls. Each call is of the tool's schema and about the place that was asked for; where the model is free it writes
 no such call (the negative control). With the npm package openai a conversation of three turns goes through that client (openai_tools.cjs).
 """
 import json
@@ -12,29 +12,18 @@ import sys
 import tempfile
 
 import real_models
-from faults import changed_copy
-from gguf_reader import GgufReader
 
 sys.path.append(str(pathlib.Path(__file__).parents[1] / "lint"))
 from needs import node_environment  # noqa: E402  # pylint: disable=wrong-import-position
 
 TEMPLATE = ("{% for m in messages %}<|im_start|>{{m.role}}\n{{m.content or m.tool_calls|tojson}}{% if tools and loop.last %}\nTools: {{tools|tojson}}{% endif %}<|im_end|>\n{% endfor %}"
-            "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}{# <tool_call> #}")
+            "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}")
+FORMAT = {"name": "own", "calls": {"written": "json", "begin": "<tool_call>\n", "end": "\n</tool_call>", "name_key": "name", "arguments_key": "arguments"}}
 TOOL = {"type": "function", "function": {"name": "get_weather", "parameters": {
     "type": "object", "properties": {"city": {"type": "string", "maxLength": 20}, "days": {"type": "integer", "minimum": 1, "maximum": 7},
                                      "unit": {"enum": ["C", "F"]}}, "required": ["city", "days"], "additionalProperties": False}}}
 ASK = {"messages": [{"role": "user", "content": "How will the weather in Paris be for the next 3 days?"}], "tools": [TOOL], "temperature": 0.3, "max_tokens": 100}
 SEEDS = range(1, 9)
-
-
-def with_tools(path, out):
-    """The template fills the place of the model's own."""
-    key = GgufReader(path).key("tokenizer.chat_template")
-    room = len(key.value.encode())
-    text = TEMPLATE.encode()
-    if len(text) + 4 > room:
-        raise ValueError("the template is longer than the model's own")
-    return changed_copy(path, out, [(key.offset, text + b"{#" + b" " * (room - len(text) - 4) + b"#}")])
 
 
 def is_right(call):
@@ -64,7 +53,13 @@ def main(build, name):
     sys.path.append(str(pathlib.Path(__file__).parents[1] / "server"))
     from server_case import Server  # pylint: disable=import-outside-toplevel
     with tempfile.TemporaryDirectory() as folder:
-        server = Server(model=with_tools(file, os.path.join(folder, "tools.gguf")))
+        given = {"--chat-template-file": TEMPLATE, "--chat-format-file": json.dumps(FORMAT)}
+        options = []
+        for option, text in given.items():
+            path = pathlib.Path(folder) / option.strip("-")
+            path.write_text(text, encoding="utf-8")
+            options += [option, path]
+        server = Server(*options, model=file)
         try:
             turns = three_turns(server)
             answers = [server.post("/v1/chat/completions", ASK | more | {"seed": seed})[1]["choices"][0]["message"]

@@ -54,6 +54,15 @@ class CommandLine(unittest.TestCase):
                 file.flush()
                 self.refused(2, word, TALES, "--key-file", file.name)
 
+    def test_formats(self):
+        with tempfile.NamedTemporaryFile("w") as file:
+            for option in ("--chat-template-file", "--chat-format-file"):
+                self.refused(1, "cannot be read", TALES, option, file.name)
+                self.refused(1, "cannot be read", TALES, option, file.name + ".absent")
+            file.write("{}")
+            file.flush()
+            self.refused(1, "name", TALES, "--chat-format-file", file.name)
+
     def test_failures(self):
         self.refused(1, "NOT_FOUND", "no-such-model.gguf", "--port", 0)
         if self.has_few_descriptors():

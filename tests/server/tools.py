@@ -47,6 +47,30 @@ def put_together(events):
     return message, reason
 
 
+OWN = {"name": "own", "calls": {"written": "json", "begin": "CALL ", "end": "!", "name_key": "name", "arguments_key": "arguments"}}
+
+
+class OfTheCommandLine(unittest.TestCase):
+    """A model whose template knows no tools, with a template and a format of the command line."""
+    def test_calls(self):
+        rows = (("--chat-template-file", TEMPLATE, None), ("--chat-format-file", json.dumps(OWN), None), (None, None, 400))
+        for option, text, refused in rows:
+            with self.subTest(option=option), tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder) / "given"
+                path.write_text(text or "", encoding="utf-8")
+                server = Server(*([option, path] if option else []))
+                try:
+                    ask = ASK | {"tool_choice": "required", "parallel_tool_calls": False, "temperature": 0, "seed": 1}
+                    status, answer = server.post(CHAT, ask)[:2]
+                finally:
+                    server.stop()
+                self.assertEqual(status, refused or 200, answer)
+                if not refused:
+                    calls = answer["choices"][0]["message"]["tool_calls"]
+                    self.assertEqual(len(calls), 1)
+                    self.assertIn(calls[0]["function"]["name"], ("weather", "now"))
+
+
 class Tools(ServerCase):
     @classmethod
     def setUpClass(cls):

@@ -38,8 +38,7 @@ namespace Inlay.Extensions.AI
         /// <summary>Submits it, on a thread that may wait: the prompt is written, and a constraint compiled.</summary>
         internal ChatAnswer Submit(Engine engine, RequestDispatcher dispatcher, ChatFormat format, string? template, ChatAnswer.Ending ending)
         {
-            bool isDemand = _options.ToolMode is RequiredChatToolMode || IsJson && (_tools.Count > 0 || format.HasReasoning);
-            Unsupported.Check(format, _tools.Count > 0, isDemand);
+            Unsupported.Check(format, _tools.Count > 0);
             if (_generate.Constraint != null && (_tools.Count > 0 || IsJson)) throw Unsupported.TwoConstraints();
             bool hasParts = format.HasReasoning || _tools.Count > 0;
             int[] prompt = engine.GetChatTokens(Conversation.Of(_messages, _options.Instructions, _tools, format.TakesText), template);
@@ -51,7 +50,7 @@ namespace Inlay.Extensions.AI
             if (!hasParts) session.Stop = stops;
             MessageParser? parser = null;
             StopSearch? search = hasParts && stops.Count > 0 ? new StopSearch(stops) : null;
-            using (Constraint? made = Constrained(engine, prompt, hasParts, format))
+            using (Constraint? made = Constrained(engine, prompt, hasParts, template))
             {
                 if (made != null) session.Constraint = made;
                 try
@@ -75,10 +74,10 @@ namespace Inlay.Extensions.AI
         }
 
         // Null: anything may be written, or what the program's own options say.
-        private Constraint? Constrained(Engine engine, int[] prompt, bool hasParts, ChatFormat format)
+        private Constraint? Constrained(Engine engine, int[] prompt, bool hasParts, string? template)
         {
             if (!IsJson && _tools.Count == 0) return null;
-            if (hasParts) return format.IsModels ? engine.CreateMessageConstraint(Conversation.Demand(_tools, _options), prompt) : null;
+            if (hasParts) return engine.CreateMessageConstraint(Conversation.Demand(_tools, _options), prompt, ConstraintFlags.None, null, template);
             JsonElement? schema = ((ChatResponseFormatJson)_options.ResponseFormat!).Schema;
             return engine.CreateConstraint(ConstraintKind.JsonSchema, schema == null ? "{\"type\": \"object\"}" : schema.Value.GetRawText());
         }

@@ -26,17 +26,12 @@ namespace Inlay.Extensions.AI
             Model(options.ModelId, modelId);
         }
 
-        /// <exception cref="NotSupportedException">The model's format has no calls, or constraints go by another one.</exception>
-        internal static void Check(ChatFormat format, bool hasTools, bool isDemand)
+        /// <exception cref="NotSupportedException">The format has no calls.</exception>
+        internal static void Check(ChatFormat format, bool hasTools)
         {
             if (hasTools && !format.HasCalls)
             {
                 throw Refused("tools (ChatOptions.Tools) with this model: its chat template writes no calls in a format that is known");
-            }
-            if (isDemand && !format.IsModels)
-            {
-                throw Refused("required tool calls (ChatOptions.ToolMode), nor JSON beside tools or reasoning (ChatOptions.ResponseFormat), with "
-                              + "a chat template of another format than the model's own");
             }
         }
 

@@ -103,17 +103,26 @@ namespace Inlay
         /// <param name="prompt">The prompt, or its last tokens, which say whether reasoning is open; null: nothing of the answer is in
         /// it.</param>
         /// <param name="flags">How it writes JSON.</param>
-        public Constraint CreateMessageConstraint(string demand, int[]? prompt = null, ConstraintFlags flags = ConstraintFlags.None)
+        /// <param name="format">How reasoning and calls are written, as in <see cref="MessageOptions.Format"/>; null: as the chat template
+        /// writes them.</param>
+        /// <param name="chatTemplate">The chat template that wrote the prompt; null: the model's own.</param>
+        public Constraint CreateMessageConstraint(string demand, int[]? prompt = null, ConstraintFlags flags = ConstraintFlags.None, string? format = null,
+                                                  string? chatTemplate = null)
         {
-            UIntPtr length;
+            UIntPtr length, n_format, n_template;
             byte[] bytes = Utf8.Bytes(demand, nameof(demand), out length);
+            byte[]? format_bytes = Given(format, nameof(format), out n_format);
+            byte[]? template_bytes = Given(chatTemplate, nameof(chatTemplate), out n_template);
             fixed (byte* given = bytes)
+            fixed (byte* format_at = format_bytes)
+            fixed (byte* template_at = template_bytes)
             fixed (int* first = prompt)
             {
                 return CreateConstraint(new inlay_constraint_params
                 {
                     struct_size = (uint)sizeof(inlay_constraint_params), kind = ConstraintKind.Message, flags = flags, text = given, text_len = length,
-                    prompt = first, n_prompt = (UIntPtr)(uint)(prompt == null ? 0 : prompt.Length)
+                    prompt = first, n_prompt = (UIntPtr)(uint)(prompt == null ? 0 : prompt.Length), format = format_at, format_len = n_format,
+                    chat_template = template_at, template_len = n_template
                 });
             }
         }

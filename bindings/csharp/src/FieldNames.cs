@@ -79,7 +79,8 @@ namespace Inlay
         internal static readonly FieldNames Constraint = new FieldNames("params.", null)
         {
             { "kind", "kind" }, { "flags", "flags" }, { "text", "text" }, { "text_len", "text.Length" }, { "choices", "choices" },
-            { "n_choices", "choices.Count" }, { "prompt", "prompt" }, { "n_prompt", "prompt.Length" }
+            { "n_choices", "choices.Count" }, { "prompt", "prompt" }, { "n_prompt", "prompt.Length" }, { "format", "format" },
+            { "format_len", "format.Length" }, { "chat_template", "chatTemplate" }, { "template_len", "chatTemplate.Length" }
         };
 
         internal static readonly FieldNames Message = new FieldNames("params.", null)

@@ -1473,6 +1473,16 @@ namespace Inlay.Raw
         public int* prompt;
         /// <summary>Their number. [tokens, 0 or more, default 0]</summary>
         public UIntPtr n_prompt;
+        /// <summary>MESSAGE: how reasoning and calls are written, as in inlay_chat_parser_params. Of no other kind.
+        /// [default NULL: the one that the template writes]</summary>
+        public byte* format;
+        /// <summary>Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]</summary>
+        public UIntPtr format_len;
+        /// <summary>MESSAGE: the chat template that wrote the prompt, where it is not the model's own. Of no other kind.
+        /// [default NULL: the model's own]</summary>
+        public byte* chat_template;
+        /// <summary>Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]</summary>
+        public UIntPtr template_len;
     }
 
     /// <summary>What a constraint takes.</summary>

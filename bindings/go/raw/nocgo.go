@@ -1381,6 +1381,14 @@ type ConstraintParams struct {
 	Prompt *int32
 
 	NPrompt uintptr
+
+	Format *byte
+
+	FormatLen uintptr
+
+	ChatTemplate *byte
+
+	TemplateLen uintptr
 }
 
 type ConstraintInfo struct {

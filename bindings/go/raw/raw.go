@@ -2209,6 +2209,16 @@ type ConstraintParams struct {
 	Prompt *int32
 	// Their number. [tokens, 0 or more, default 0]
 	NPrompt uintptr
+	// MESSAGE: how reasoning and calls are written, as in inlay_chat_parser_params. Of no other kind. [default NULL:
+	// the one that the template writes]
+	Format *byte
+	// Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]
+	FormatLen uintptr
+	// MESSAGE: the chat template that wrote the prompt, where it is not the model's own. Of no other kind. [default
+	// NULL: the model's own]
+	ChatTemplate *byte
+	// Its length, or SIZE_MAX if a zero ends it. [bytes, default 0]
+	TemplateLen uintptr
 }
 
 // What a constraint takes.

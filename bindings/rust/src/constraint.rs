@@ -13,6 +13,8 @@ setters! {
         escapes: bool,
         lenient: bool,
         prompt: impl Into<Vec<Token>>,
+        format: impl Into<Option<&'a str>>,
+        chat_template: impl Into<Option<&'a str>>,
     }
 }
 
@@ -163,6 +165,12 @@ pub struct ConstraintSource<'a> {
     /// Of a [`Message`](ConstraintKind::Message): the prompt, or its last tokens, which say whether reasoning is open. The other
     /// kinds have none.
     pub prompt: Vec<Token>,
+    /// Of a [`Message`](ConstraintKind::Message): how reasoning and calls are written, as in
+    /// [`MessageOptions`](crate::MessageOptions). Default: as the chat template writes them. The other kinds have none.
+    pub format: Option<&'a str>,
+    /// Of a [`Message`](ConstraintKind::Message): the chat template that wrote the prompt. Default: the model's own. The other
+    /// kinds have none.
+    pub chat_template: Option<&'a str>,
 }
 
 impl<'a> ConstraintSource<'a> {
@@ -262,6 +270,10 @@ impl<'a> ConstraintSource<'a> {
             n_choices: choices.len(),
             prompt: if self.prompt.is_empty() { std::ptr::null() } else { self.prompt.as_ptr() },
             n_prompt: self.prompt.len(),
+            format: self.format.map_or(std::ptr::null(), |text| text.as_ptr().cast()),
+            format_len: self.format.map_or(0, str::len),
+            chat_template: self.chat_template.map_or(std::ptr::null(), |text| text.as_ptr().cast()),
+            template_len: self.chat_template.map_or(0, str::len),
             ..Default::default()
         })
     }

@@ -1591,6 +1591,16 @@ pub struct inlay_constraint_params {
     pub prompt: *const i32,
     /// Their number. (tokens, 0 or more, default 0)
     pub n_prompt: usize,
+    /// MESSAGE: how reasoning and calls are written, as in [`inlay_chat_parser_params`]. Of no other kind. (default
+    /// NULL: the one that the template writes)
+    pub format: *const c_char,
+    /// Its length, or SIZE_MAX if a zero ends it. (bytes, default 0)
+    pub format_len: usize,
+    /// MESSAGE: the chat template that wrote the prompt, where it is not the model's own. Of no other kind. (default
+    /// NULL: the model's own)
+    pub chat_template: *const c_char,
+    /// Its length, or SIZE_MAX if a zero ends it. (bytes, default 0)
+    pub template_len: usize,
 }
 
 impl Default for inlay_constraint_params {

@@ -135,6 +135,11 @@ fn content_is_of_its_schema() {
     assert_eq!(tools.kind, ConstraintKind::Message);
     let error = engine.constraint(&tools).unwrap_err();
     assert!(error.status() == Status::Unsupported && error.message().contains("'content' has no calls"), "{error}");
+    let own = r#"{"name": "own", "calls": {"written": "json", "begin": "<call>", "end": "</call>", "name_key": "name", "arguments_key": "arguments"}}"#;
+    assert!(engine.constraint(&tools.clone().format(own)).is_ok());
+    assert!(engine.constraint(&tools.clone().chat_template("{{ '<tool_call>' }}")).is_ok());
+    let wrong = engine.constraint(&tools.format("{}")).unwrap_err();
+    assert!(wrong.status() == Status::Format && wrong.message().contains("name"), "{wrong}");
     let other = ConstraintSource::any_json().prompt([1]);
     assert!(engine.constraint(&other).unwrap_err().message().contains("prompt"));
 }

@@ -580,6 +580,10 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_constraint_params), "n_choices", p, &p->n_choices);
         Field(typeof(inlay_constraint_params), "prompt", p, &p->prompt);
         Field(typeof(inlay_constraint_params), "n_prompt", p, &p->n_prompt);
+        Field(typeof(inlay_constraint_params), "format", p, &p->format);
+        Field(typeof(inlay_constraint_params), "format_len", p, &p->format_len);
+        Field(typeof(inlay_constraint_params), "chat_template", p, &p->chat_template);
+        Field(typeof(inlay_constraint_params), "template_len", p, &p->template_len);
     }
 
     struct Behind_inlay_constraint_info { public byte Before; public inlay_constraint_info Value; }

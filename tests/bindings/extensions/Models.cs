@@ -1,4 +1,4 @@
-// The model of the tests with another chat template: constraints go by the model's own.
+// The model of the tests with another chat template.
 using System;
 using System.Collections.Generic;
 using System.IO;

@@ -597,6 +597,10 @@ func main() {
 		field("inlay_constraint_params.n_choices", unsafe.Offsetof(s.NChoices), unsafe.Sizeof(s.NChoices))
 		field("inlay_constraint_params.prompt", unsafe.Offsetof(s.Prompt), unsafe.Sizeof(s.Prompt))
 		field("inlay_constraint_params.n_prompt", unsafe.Offsetof(s.NPrompt), unsafe.Sizeof(s.NPrompt))
+		field("inlay_constraint_params.format", unsafe.Offsetof(s.Format), unsafe.Sizeof(s.Format))
+		field("inlay_constraint_params.format_len", unsafe.Offsetof(s.FormatLen), unsafe.Sizeof(s.FormatLen))
+		field("inlay_constraint_params.chat_template", unsafe.Offsetof(s.ChatTemplate), unsafe.Sizeof(s.ChatTemplate))
+		field("inlay_constraint_params.template_len", unsafe.Offsetof(s.TemplateLen), unsafe.Sizeof(s.TemplateLen))
 	}
 	{
 		var s raw.ConstraintInfo

@@ -150,7 +150,13 @@ static class MessageTests
             session.Prefill("Once");
             int value = int.Parse(string.Concat(session.Continue().Select(next => next.Text).ToArray()));
             Expect.True(value >= 10 && value <= 99, value.ToString());
-            Refused(() => engine.CreateMessageConstraint(@"{""tools"": [{""name"": ""a""}], ""tool_choice"": ""required""}"), Status.Unsupported, "'content' has no calls");
+            const string tools = @"{""tools"": [{""name"": ""a""}], ""tool_choice"": ""required""}";
+            const string own = @"{""name"": ""own"", ""calls"": {""written"": ""json"", ""begin"": ""<call>"", ""end"": ""</call>"", ""name_key"": ""name"",
+                ""arguments_key"": ""arguments""}}";
+            Refused(() => engine.CreateMessageConstraint(tools), Status.Unsupported, "'content' has no calls");
+            engine.CreateMessageConstraint(tools, format: own).Dispose();
+            engine.CreateMessageConstraint(tools, chatTemplate: "{{ '<tool_call>' }}").Dispose();
+            Refused(() => engine.CreateMessageConstraint(tools, format: "{}"), Status.Format, "name");
             Refused(() => engine.CreateMessageConstraint(@"{""reasoning"": {""max_tokens"": 5}}"), Status.Unsupported, "'content' has no reasoning");
             Refused(() => engine.CreateMessageConstraint("{}", new[] { -1 }), Status.InvalidArgument, "prompt[0]");
         }

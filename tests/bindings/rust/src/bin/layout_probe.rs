@@ -515,6 +515,10 @@ fn structs() {
     layout!(inlay_constraint_params, n_choices, "n_choices");
     layout!(inlay_constraint_params, prompt, "prompt");
     layout!(inlay_constraint_params, n_prompt, "n_prompt");
+    layout!(inlay_constraint_params, format, "format");
+    layout!(inlay_constraint_params, format_len, "format_len");
+    layout!(inlay_constraint_params, chat_template, "chat_template");
+    layout!(inlay_constraint_params, template_len, "template_len");
     layout!(inlay_constraint_info);
     layout!(inlay_constraint_info, struct_size, "struct_size");
     layout!(inlay_constraint_info, n_remarks, "n_remarks");
