@@ -440,8 +440,8 @@ const (
 	// One step at most: each request that draws gets one token.
 	RunOneStep = raw.RunOneStep
 	// The call does not wait for a GPU: it collects what the GPU has computed since the last one and queues the next
-	// part, one step at most; budget_us is then the GPU's time. Calls of sessions wait for what is queued. The CPU
-	// computes as without the flag.
+	// part, one step at most; budget_us is then the GPU's time, host_budget_us the thread's. Calls of sessions wait
+	// for what is queued. The CPU computes as without the flag.
 	RunNoWait = raw.RunNoWait
 )
 

@@ -108,7 +108,7 @@ var requestNames = fieldNames{
 	"template_len":     "len(Template)",
 }
 
-var runNames = fieldNames{"flags": "Flags", "budget_us": "Budget", "max_step_us": "MaxStep"}
+var runNames = fieldNames{"flags": "Flags", "budget_us": "Budget", "max_step_us": "MaxStep", "host_budget_us": "HostBudget"}
 
 var threadNames = fieldNames{"busy_us": "Busy", "period_us": "Period", "max_step_us": "MaxStep"}
 

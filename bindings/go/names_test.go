@@ -260,6 +260,7 @@ func TestMessagesNameGo(t *testing.T) {
 			r.Tokens, r.Conversation, r.Chat = nil, "[]", &ChatOptions{Template: "x", Flags: 0x200}
 		}),
 		"Budget is -1µs":              func() error { _, err := engine.Run(background, RunOptions{Budget: -time.Microsecond}); return err },
+		"HostBudget is -1ns":          func() error { _, err := engine.Run(background, RunOptions{HostBudget: -1}); return err },
 		"MaxStep is -1ns":             func() error { _, err := engine.Run(background, RunOptions{MaxStep: -1}); return err },
 		"Flags: unknown bits 0x4":     func() error { _, err := engine.Run(background, RunOptions{Flags: 4}); return err },
 		"of Busy and Period one is 0": func() error { return engine.SetThread(&ThreadOptions{Busy: 1}) },

@@ -183,6 +183,7 @@ func TestRequestsDrawWhatSessionsDraw(t *testing.T) {
 	}
 	for name, compute := range map[string]func(){
 		"run":     func() { run(t, engine, RunOptions{}) },
+		"host":    func() { run(t, engine, RunOptions{HostBudget: 200 * time.Microsecond, Flags: RunNoWait}) },
 		"budget":  func() { run(t, engine, RunOptions{Budget: 200 * time.Microsecond, MaxStep: time.Millisecond}) },
 		"steps":   func() { run(t, engine, RunOptions{Flags: RunOneStep}) },
 		"context": func() { ctx, cancel := context.WithCancel(background); defer cancel(); engine.Run(ctx, RunOptions{}) },

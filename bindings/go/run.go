@@ -16,6 +16,10 @@ type RunOptions struct {
 	// MaxStep bounds what prompts add to a step, and so the time from one token to the next of the requests that draw; 0 is no
 	// bound. Range: 0 or more.
 	MaxStep time.Duration
+	// HostBudget bounds the time of Run's thread, as Budget bounds the computing; 0 is no bound of its own. With RunNoWait on a
+	// GPU, where Budget is the GPU's time alone, Run begins nothing that it does not expect its thread to have done within
+	// HostBudget. Where Run waits for what it computes the smaller of the two counts. Range: 0 or more.
+	HostBudget time.Duration
 	// Flags change how it computes.
 	Flags RunFlags
 }
@@ -54,11 +58,12 @@ func (e *Engine) Run(ctx context.Context, options RunOptions) (RunInfo, error) {
 	defer e.leave()
 	n := numbers{op: op}
 	params := raw.RunParams{StructSize: uint32(unsafe.Sizeof(raw.RunParams{})), Flags: options.Flags,
-		BudgetUs: n.microseconds("Budget", options.Budget), MaxStepUs: n.microseconds("MaxStep", options.MaxStep)}
+		BudgetUs: n.microseconds("Budget", options.Budget), MaxStepUs: n.microseconds("MaxStep", options.MaxStep),
+		HostBudgetUs: n.microseconds("HostBudget", options.HostBudget)}
 	if n.err != nil {
 		return RunInfo{}, n.err
 	}
-	byStep := ctx.Done() != nil && options.Budget == 0 && options.Flags&RunOneStep == 0
+	byStep := ctx.Done() != nil && options.Budget == 0 && options.HostBudget == 0 && options.Flags&RunOneStep == 0
 	if byStep {
 		params.Flags |= RunOneStep
 	}

@@ -81,13 +81,21 @@ struct OpTime {
   double begin_us = 0, us = 0;
 };
 
+// What has become of a ticket's queued units.
+struct TicketProgress {
+  bool is_done = false;
+  double seconds = 0;  // that the device took for those queued by the last advance(), once they are done; 0: not known
+};
+
 // For finding the first op that differs between two backends, and for profiles; never set in normal use.
 struct Inspection {
   int32_t tap_op = -1;  // the only op index that is tapped; -1: all are
   std::function<void(const Tap&)> tap;
   std::function<void(const OpTime&)> time;  // after the last op, once for each that was run, in their order
   std::function<Status()> fault;            // what a wait of a host backend that has computed comes to, as of a device that fails
-  std::function<bool()> is_done;            // a host backend then passes for a device: it computes by itself, is done when this says so, and keeps single tokens and asked rows apart
+  // A host backend then passes for a device: it computes by itself, poll() is what this says, and single tokens and asked rows are kept apart.
+  std::function<TicketProgress()> progress;
+  std::function<void(std::span<const StepUnit>)> launch;  // of a host backend: these are queued
 };
 
 class KvMemory;
@@ -103,12 +111,6 @@ struct Ticket {
   bool operator==(const Ticket&) const = default;
 };
 inline constexpr size_t kMostTickets = 2;
-
-// What has become of a ticket's queued units.
-struct TicketProgress {
-  bool is_done = false;
-  double seconds = 0;  // that the device took for those queued by the last advance(), once they are done; 0: not known
-};
 
 // Where a step's results go.
 struct StepResults {

@@ -33,7 +33,9 @@ Result<Ticket> HostBackend::begin(const StepBatch& batch, std::span<const StepUn
 Status HostBackend::advance(Ticket ticket, size_t n_units) {
   Step* step = find(ticket);
   if (step == nullptr) return unknown_ticket();
-  step->n_queued += std::min(n_units, step->units.size() - step->n_queued);
+  const size_t n = std::min(n_units, step->units.size() - step->n_queued);
+  if (inspection_.launch) inspection_.launch(step->units.subspan(step->n_queued, n));
+  step->n_queued += n;
   return {};
 }
 
@@ -50,7 +52,7 @@ Result<TicketProgress> HostBackend::poll(Ticket ticket) {
   const Step* step = find(ticket);
   if (step == nullptr) return unknown_ticket();
   if (!step->lists.is_timed) return error(Code::internal, "the ticket's batch is not timed");
-  return TicketProgress{.is_done = inspection_.is_done && inspection_.is_done()};
+  return inspection_.progress ? inspection_.progress() : TicketProgress{};
 }
 
 Status HostBackend::cancel(Ticket ticket) {

@@ -16,8 +16,8 @@ class HostBackend : public Backend, protected OpRunner {
   Result<Ticket> begin(const StepBatch& batch, std::span<const StepUnit> units) final;
   Status advance(Ticket ticket, size_t n_units) final;
   Status wait(Ticket ticket, const StepResults& results) final;
-  bool computes_by_itself() const final { return inspection_.is_done != nullptr; }
-  bool asks_beside_singles() const final { return inspection_.is_done == nullptr; }
+  bool computes_by_itself() const final { return inspection_.progress != nullptr; }
+  bool asks_beside_singles() const final { return inspection_.progress == nullptr; }
   Result<TicketProgress> poll(Ticket ticket) final;
   Status cancel(Ticket ticket) final;
   Result<Logits> logits(int32_t slot) final { return Logits{logit_row(slot)}; }

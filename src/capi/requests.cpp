@@ -314,6 +314,7 @@ inlay_status inlay_run(const inlay_engine* engine, const inlay_run_params* param
     RunBudget budget;
     INLAY_TRY(read_us(given.budget_us, "params.budget_us", budget.us));
     INLAY_TRY(read_us(given.max_step_us, "params.max_step_us", budget.max_step_us));
+    INLAY_TRY(read_us(given.host_budget_us, "params.host_budget_us", budget.host_us));
     budget.one_step = (given.flags & INLAY_RUN_ONE_STEP) != 0;
     budget.no_wait = (given.flags & INLAY_RUN_NO_WAIT) != 0;
     INLAY_ASSIGN(const RunResult result, engine->engine->requests().run(budget));

@@ -56,7 +56,7 @@ inline constexpr size_t kFirstSize<inlay_request> = 128;
 template <>
 inline constexpr size_t kFirstSize<inlay_request_event> = 112;
 template <>
-inline constexpr size_t kFirstSize<inlay_run_params> = 24;
+inline constexpr size_t kFirstSize<inlay_run_params> = 32;
 template <>
 inline constexpr size_t kFirstSize<inlay_run_info> = 16;
 template <>

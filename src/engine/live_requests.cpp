@@ -8,7 +8,8 @@
 
 namespace inlay {
 
-int64_t now_us() {
+int64_t LiveRequests::now() const {
+  if (hooks_.now) return hooks_.now();
   return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
@@ -106,7 +107,7 @@ Status LiveRequests::add(const std::shared_ptr<Request>& request) {
   if (all_.size() == all_.capacity()) all_.reserve(2 * all_.size() + 8);  // nothing fails once the queue has it
   Request::Run& run = request->run;
   INLAY_TRY(run.queue->add(request));
-  run.submitted = run.waiting_since = last_submitted_ = std::max(now_us(), last_submitted_ + 1);  // one time each, so that there is one order
+  run.submitted = run.waiting_since = last_submitted_ = std::max(now(), last_submitted_ + 1);  // one time each, so that there is one order
   if (run.options.deadline_us > 0) run.deadline = run.submitted + run.options.deadline_us;
   if (run.options.timeout_us > 0) run.expires = run.submitted + run.options.timeout_us;
   all_.push_back(request);
@@ -139,7 +140,7 @@ void LiveRequests::end(Request& request, FinishReason reason, Status status) {
   Request::Run& run = request.run;
   if (run.has_ended) return;
   run.has_ended = true;
-  const int64_t now = now_us(), began = run.began > 0 ? run.began : now, drew = run.drew_first > 0 ? run.drew_first : now;
+  const int64_t now = this->now(), began = run.began > 0 ? run.began : now, drew = run.drew_first > 0 ? run.drew_first : now;
   RequestEnd out{.status = std::move(status), .reason = reason, .n_prompt = run.n_prompt, .n_cached = run.n_cached, .n_drawn = run.n_drawn,
                  .queued_us = began - run.submitted, .prompt_us = drew - began, .decode_us = now - drew};
   TextStream* text = nullptr;
@@ -269,7 +270,7 @@ bool LiveRequests::begin(Request& request) {
   if (run.vector && seq.n_computed == 0) run.vector->made.emplace(engine_, run.options.embed, run.vector->poolings);
   run.state = State::running;
   run.n_drawn_since = 0;
-  if (run.began == 0) run.began = now_us();
+  if (run.began == 0) run.began = now();
   return true;
 }
 
@@ -308,7 +309,7 @@ void LiveRequests::put_out(Request& request) {
   request.run.n_lost = is_stored ? 0 : seq.n_computed;
   release(request);
   request.run.state = State::resting;
-  request.run.waiting_since = now_us();
+  request.run.waiting_since = now();
   request.run.n_drawn_since = 0;
 }
 

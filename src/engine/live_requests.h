@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -15,6 +16,12 @@ namespace inlay {
 struct RequestCounts {
   uint64_t n_put_out = 0, n_computed_again = 0;  // requests; tokens that were computed for a second time
   uint64_t n_stored = 0, n_copied_back = 0;      // requests that went to the host's memory; tokens that came from there
+};
+
+// For tests.
+struct RequestHooks {
+  std::function<int64_t()> now;                            // what the time is, microseconds; none: the system's
+  std::function<void(const Request&, int32_t slot)> drew;  // a token of it, while the logits of that are in the slot
 };
 
 // Calls come with the engine's mutex, but for make() and flush().
@@ -31,6 +38,10 @@ class LiveRequests {
   // Requests that are put out go to the host's memory, to so many of HostChunks, instead of being computed again. Set where cuts of prompts change
   // bits, and in tests.
   void store_put_outs(size_t n_chunks) { n_store_chunks_ = n_chunks; }
+
+  int64_t now() const;  // microseconds, of all times of requests
+  const RequestHooks& hooks() const { return hooks_; }
+  void set_hooks(RequestHooks hooks) { hooks_ = std::move(hooks); }  // before anything is submitted
 
   // Its end: at once, or behind the step that it is part of. One that has ended stays in all() until sweep().
   void stop(Request& request, FinishReason reason) INLAY_NEEDS(engine_mutex);
@@ -68,6 +79,7 @@ class LiveRequests {
   RequestSessions& sessions_;
   const bool keeps_;
   size_t n_store_chunks_;
+  RequestHooks hooks_;
   std::vector<std::shared_ptr<Request>> all_ INLAY_GUARDED_BY(engine_mutex);
   int64_t last_submitted_ INLAY_GUARDED_BY(engine_mutex) = 0;
   RequestCounts counts_ INLAY_GUARDED_BY(engine_mutex);

@@ -93,8 +93,6 @@ struct Request {
   bool is_unread() const;  // has so many that it draws no more; while it has not ended
 };
 
-// Microseconds of the clock of all times of requests.
-int64_t now_us();
 // Tokens that a sequence of which n are there can come to have.
 int32_t n_most_tokens(int32_t n, int32_t max_tokens, int32_t n_context);
 

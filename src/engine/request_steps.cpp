@@ -9,8 +9,11 @@
 
 namespace inlay {
 
+static constexpr size_t kBeginning = 0, kEnding = 1;  // of call_times_
+
 RequestSteps::RequestSteps(Engine& engine, LiveRequests& live, RequestSessions& sessions)
-    : engine_(engine), live_(live), sessions_(sessions), times_(engine.queue_.n_units(StepQueue::Extent::units)) {
+    : engine_(engine), live_(live), sessions_(sessions), times_(engine.queue_.n_units(StepQueue::Extent::units)),
+      launch_times_(engine.queue_.n_units(StepQueue::Extent::units)), call_times_(2) {
   const auto most = static_cast<size_t>(engine.info_.max_sessions);
   open_.works.reserve(most);
   open_.samples.reserve(most);
@@ -44,7 +47,7 @@ bool RequestSteps::step(const StepBudget& budget, RunResult& result) {
     const bool in_units = open_.n_units > 1;
     if (in_units && budget.in_units && result.ran) {
       const auto wanted = static_cast<int64_t>(times_.expect(open_.n_done, n_rows_));
-      if (now_us() + wanted > budget.until) return false;
+      if (live_.now() + wanted > budget.until) return false;
     }
     result.ran = true;
     const Status status = run_units(in_units && budget.in_units ? 1 : open_.n_left());
@@ -56,9 +59,12 @@ bool RequestSteps::step(const StepBudget& budget, RunResult& result) {
 
 Status RequestSteps::run_units(size_t n) {
   const size_t first = open_.n_done;
-  const int64_t began = now_us();
+  const int64_t began = live_.now();
+  const double before = open_.seconds;
   INLAY_TRY(engine_.queue_.run(open_, n, results_of_step(), [this]() INLAY_NEEDS(engine_turn) { make_masks(); }));
-  if (n == 1 && open_.n_units > 1) times_.note(first, n_rows_, static_cast<double>(now_us() - began));
+  const auto us = static_cast<double>(live_.now() - began);
+  open_.seconds = before + us * 1e-6;
+  if (n == 1 && open_.n_units > 1) times_.note(first, n_rows_, us);
   return {};
 }
 
@@ -68,20 +74,51 @@ void RequestSteps::make_masks() {
   for (const Request* request : drawing_) request->run.session->make_mask();
 }
 
-// What the device has computed since is collected, and more is queued, without waiting for the device. False: nothing is left to be done.
+// What the device has computed since is collected, and more is queued, without waiting for the device. False: nothing is left to be done. Of what
+// the host has to do here the first always goes; what is not expected to fit into its time is left to the next call.
 bool RequestSteps::queue_step(const StepBudget& budget) {
+  const double host_us = left_of_host(budget);
   if (open_.ticket && open_.n_queued > open_.n_done) {
     const Result<TicketProgress> progress = engine_.queue_.poll(open_);
     if (progress.ok() && !progress->is_done) return true;
+    const int64_t began = live_.now();
+    const int32_t n_rows = n_rows_;
     const Status status = progress.ok() ? collect(progress->seconds) : progress.status();
     if (!status.ok()) return fail_step(status), true;
-    if (open_.n_left() == 0) finish_step();
+    if (open_.n_left() == 0) {
+      finish_step();
+      call_times_.note(kEnding, n_rows, static_cast<double>(live_.now() - began));
+    }
+    const double next = open_.ticket ? launch_times_.expect_any(open_.n_done, n_rows_) : call_times_.expect(kBeginning, n_rows) + launch_of_step(budget, host_us, n_rows);
+    if (next > left_of_host(budget)) return true;
   }
-  if (!open_.ticket && !begin_step(budget)) return false;
-  const auto left = static_cast<double>(budget.until - now_us());
-  const Status status = engine_.queue_.queue(open_, budget.in_units ? n_units_within(left) : open_.n_left(), [this]() INLAY_NEEDS(engine_turn) { make_masks(); });
+  if (!open_.ticket) {
+    const int64_t began = live_.now();
+    if (!begin_step(budget)) return false;
+    if (open_.ticket) call_times_.note(kBeginning, n_rows_, static_cast<double>(live_.now() - began));
+  }
+  const Status status = queue_units(budget);
   if (!status.ok()) fail_step(status);
   return true;
+}
+
+// What the first launch of such a step takes: of all of it, where a call that begins with it would have the time.
+double RequestSteps::launch_of_step(const StepBudget& budget, double host_us, int32_t n_rows) const {
+  const double whole = times_.expect_step(n_rows), launch = launch_times_.expect_any_step(n_rows);
+  return whole > 0 && whole <= left_of(budget) && launch <= host_us ? launch : launch_times_.expect_any(0, n_rows);
+}
+
+Status RequestSteps::queue_units(const StepBudget& budget) {
+  const size_t first = open_.n_done, n = budget.in_units ? n_units_within(left_of(budget), left_of_host(budget)) : open_.n_left();
+  const int64_t began = live_.now();
+  INLAY_TRY(engine_.queue_.queue(open_, n, [this]() INLAY_NEEDS(engine_turn) { make_masks(); }));
+  const auto us = static_cast<double>(live_.now() - began);
+  if (open_.n_units > 1) {
+    launch_times_.note(first, first + n, n_rows_, us);
+  } else {
+    launch_times_.note_step(n_rows_, us);
+  }
+  return {};
 }
 
 // Of the units that are done, which took so long together.
@@ -90,27 +127,30 @@ Status RequestSteps::collect(double seconds) {
   const double before = open_.seconds;
   INLAY_TRY(engine_.queue_.run(open_, 0, results_of_step()));
   open_.seconds = before;  // poll() has added the device's time; collecting it is none
-  if (open_.n_units == 1 || seconds == 0) return {};
-  double expected = 0;
-  for (size_t unit = first; unit < end; ++unit) expected += times_.expect(unit, n_rows_);
-  for (size_t unit = first; unit < end; ++unit) {
-    const double part = expected > 0 ? times_.expect(unit, n_rows_) / expected : 1 / static_cast<double>(end - first);
-    if (part > 0) times_.note(unit, n_rows_, seconds * 1e6 * part);
-  }
+  if (open_.n_units > 1 && seconds > 0) times_.note(first, end, n_rows_, seconds * 1e6);
   return {};
 }
 
-// The next units that the device is expected to do in so many microseconds, one at least.
-size_t RequestSteps::n_units_within(double us) const {
-  double expected = 0;
+// The next units that the device is expected to do in so many microseconds, and the host to launch, one at least.
+size_t RequestSteps::n_units_within(double us, double host_us) const {
+  double expected = 0, launching = 0;
   size_t n = 0;
   for (; n < open_.n_left(); ++n) {
-    const double known = times_.expect(open_.n_done + n, n_rows_), wanted = known > 0 ? known : times_.longest(n_rows_);
+    const double wanted = times_.expect_any(open_.n_done + n, n_rows_);
     expected += wanted;
-    if (n > 0 && (wanted == 0 || expected > us)) break;
+    launching += launch_times_.expect_any(open_.n_done + n, n_rows_);
+    if (n > 0 && (wanted == 0 || expected > us || launching > host_us)) break;
   }
   return n;
 }
+
+// Microseconds that may be computed, or queued.
+double RequestSteps::left_of(const StepBudget& budget) const {
+  return static_cast<double>(std::max<int64_t>(0, budget.only_queues ? budget.queued_us : budget.until - live_.now()));
+}
+
+// That a call which only queues may take of its thread.
+double RequestSteps::left_of_host(const StepBudget& budget) const { return static_cast<double>(budget.until - live_.now()); }
 
 RoundLimits RequestSteps::limits(const StepBudget& budget) const {
   const BackendConfig& config = engine_.backend_->config();
@@ -122,10 +162,7 @@ RoundLimits RequestSteps::limits(const StepBudget& budget) const {
   out.max_step_tokens = config.max_step_tokens;
   out.max_prompt_tokens = engine_.prefill_chunk_;
   if (budget.max_step_us > 0) out.max_prompt_tokens = std::min(out.max_prompt_tokens, times_.rows_of_step(static_cast<double>(budget.max_step_us)));
-  if (budget.in_units) {
-    const auto left = static_cast<double>(std::max<int64_t>(0, budget.until - now_us()));
-    out.max_prompt_tokens = std::min(out.max_prompt_tokens, times_.rows_of_units(left / 2));
-  }
+  if (budget.in_units) out.max_prompt_tokens = std::min(out.max_prompt_tokens, times_.rows_of_units(left_of(budget) / 2));
   out.block_tokens = kKvBlockTokens;
   out.n_blocks = pool.n_blocks();
   out.n_free = pool.n_free() + pool.n_idle() + sessions_.n_blocks();
@@ -166,7 +203,7 @@ PlannedRequest RequestSteps::view_of(const Request& request) const {
 // False: no request has anything to be computed.
 bool RequestSteps::begin_step(const StepBudget& budget) {
   if (!engine_.lost_.status().ok()) return live_.end_all(FinishReason::error, engine_.lost_.status()), false;
-  const int64_t now = now_us();
+  const int64_t now = live_.now();
   live_.expire(now);
   live_.sweep();
   if (live_.all().empty()) return false;
@@ -189,7 +226,8 @@ bool RequestSteps::begin_step(const StepBudget& budget) {
   open_.is_timed = budget.only_queues || budget.in_units;  // the rest of a step in units may be left to a call that only queues
   // One that the device is expected to do in time is queued as a whole, which takes the host less.
   const double whole = times_.expect_step(n_rows_);
-  const bool in_units = budget.in_units && !(budget.only_queues && whole > 0 && whole <= static_cast<double>(budget.until - now_us()));
+  const bool fits = whole > 0 && whole <= left_of(budget) && launch_times_.expect_any_step(n_rows_) <= left_of_host(budget);
+  const bool in_units = budget.in_units && !(budget.only_queues && fits);
   const StepQueue::Extent extent = in_units ? (draws ? StepQueue::Extent::units : StepQueue::Extent::layer_units)
                                                   : (draws ? StepQueue::Extent::all : StepQueue::Extent::layers);
   if (const Status status = engine_.queue_.begin(open_, extent); !status.ok()) return fail_step(status), true;
@@ -407,12 +445,13 @@ void RequestSteps::finish_draw(Request& request, Draw& draw) {
   if (draw.result.token < 0) return live_.end(request, session.end_of_constraint());
   StepEvent event;
   event.sample = draw.result;
+  if (live_.hooks().drew) live_.hooks().drew(request, session.seq_.slot);
   engine_.decoder_.finish_draw(session, event);
   ++engine_.stats_.n_decode_tokens;
   ++run.n_drawn;
   ++run.n_drawn_since;
   ++n_drawn_;
-  if (run.drew_first == 0) run.drew_first = now_us();
+  if (run.drew_first == 0) run.drew_first = live_.now();
   live_.tell(run.queue, run.queue->add_token(request, event.sample, session.text_));
   if (event.finish_reason != FinishReason::none) live_.end(request, event.finish_reason);
 }

@@ -11,7 +11,8 @@ namespace inlay {
 
 // How far a call may compute.
 struct StepBudget {
-  int64_t until = 0;         // of now_us(); for steps in units
+  int64_t until = 0;         // of the engine's clock; for steps in units. With only_queues it bounds what the host does, and else what is computed
+  int64_t queued_us = 0;     // with only_queues: of the device's time, that is queued at most
   int64_t max_step_us = 0;   // of a step, as far as the chunks of prompts decide; 0: no bound
   bool in_units = false;
   bool only_queues = false;  // what the device has computed is collected, and more is queued, without waiting for the device
@@ -62,7 +63,11 @@ class RequestSteps {
   void end_what_is_stuck(const RoundLimits& limits) INLAY_NEEDS(engine_turn, engine_mutex);
   Status run_units(size_t n) INLAY_NEEDS(engine_turn, engine_mutex);
   Status collect(double seconds) INLAY_NEEDS(engine_turn, engine_mutex);
-  size_t n_units_within(double us) const INLAY_NEEDS(engine_turn, engine_mutex);
+  Status queue_units(const StepBudget& budget) INLAY_NEEDS(engine_turn, engine_mutex);
+  size_t n_units_within(double us, double host_us) const INLAY_NEEDS(engine_turn, engine_mutex);
+  double launch_of_step(const StepBudget& budget, double host_us, int32_t n_rows) const;
+  double left_of(const StepBudget& budget) const;
+  double left_of_host(const StepBudget& budget) const;
   StepResults results_of_step() INLAY_NEEDS(engine_turn);
   void make_masks() INLAY_NEEDS(engine_turn);
   void pool_rows() INLAY_NEEDS(engine_turn, engine_mutex);
@@ -75,6 +80,8 @@ class RequestSteps {
   LiveRequests& live_;
   RequestSessions& sessions_;
   UnitTimes times_;
+  // Of calls that only queue, what they take of the host: launching units or whole steps, and beside that beginning a step and ending one.
+  UnitTimes launch_times_, call_times_;
 
   // The round.
   std::vector<Waiting> waiting_ INLAY_GUARDED_BY(engine_turn);  // scratch

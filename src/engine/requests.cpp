@@ -75,7 +75,7 @@ void Requests::end_expired() {
   {
     const EngineLock lock(engine_.mutex_);
     const Status& lost = engine_.lost_.status();
-    lost.ok() ? live_.expire(now_us()) : live_.end_idle(FinishReason::error, lost);
+    lost.ok() ? live_.expire(live_.now()) : live_.end_idle(FinishReason::error, lost);
     live_.sweep();
   }
   live_.flush();
@@ -139,7 +139,7 @@ Result<RunResult> Requests::compute(const StepBudget& budget, bool one_step) {
       goes_on = steps_.go_on(budget, result);
     }
     live_.flush();
-    if (one_step || (budget.in_units && now_us() >= budget.until)) goes_on = false;
+    if (one_step || (budget.in_units && live_.now() >= budget.until)) goes_on = false;
   }
   const EngineLock lock(engine_.mutex_);
   INLAY_TRY(engine_.lost_.status());
@@ -159,9 +159,14 @@ Result<RunResult> Requests::run(const RunBudget& budget) {
     if (share_) return error(Code::invalid_state, "the engine has a thread of its own, which computes its requests");
     was_run_ = true;
   }
-  const bool in_units = budget.us > 0;
-  const bool only_queues = budget.no_wait && engine_.backend_->computes_by_itself();
-  return compute({.until = now_us() + budget.us, .max_step_us = budget.max_step_us, .in_units = in_units, .only_queues = only_queues}, budget.one_step);
+  StepBudget within{.max_step_us = budget.max_step_us, .in_units = budget.us > 0 || budget.host_us > 0};
+  within.only_queues = budget.no_wait && engine_.backend_->computes_by_itself();
+  const auto given = [](int64_t us) { return us > 0 ? us : INT64_MAX; };
+  const int64_t us = given(budget.us), host_us = given(budget.host_us);
+  within.queued_us = us;
+  const int64_t held = within.only_queues ? host_us : std::min(us, host_us), now = live_.now();  // the thread
+  within.until = held < INT64_MAX - now ? now + held : INT64_MAX;
+  return compute(within, budget.one_step);
 }
 
 Status Requests::set_thread(const std::optional<ThreadShare>& share) {
@@ -204,12 +209,12 @@ void Requests::end_thread() {
 
 // Until its share of the period is used up; then it sleeps to the period's end.
 void Requests::thread_body() {
-  int64_t period_began = now_us();
+  int64_t period_began = live_.now();
   EngineLock lock(engine_.mutex_);
   while (!ends_thread_) {
     if (live_.all().empty()) {
       changed_.wait(lock);
-      period_began = now_us();
+      period_began = live_.now();
       continue;
     }
     const ThreadShare share = share_.value_or(ThreadShare{});
@@ -219,13 +224,13 @@ void Requests::thread_body() {
     lock.unlock();
     const Result<RunResult> result = compute({.until = until, .max_step_us = share.max_step_us, .in_units = in_units}, true);
     lock.lock();
-    const int64_t now = now_us(), period_ends = period_began + share.period_us;
+    const int64_t now = live_.now(), period_ends = period_began + share.period_us;
     if (!result.ok() || !result->has_work) {
       if (n_changes == n_changes_ && !ends_thread_) changed_.wait_for(lock, kNothingToDo);
     } else if (in_units && now >= until) {
-      while (!ends_thread_ && now_us() < period_ends) changed_.wait_for(lock, std::chrono::microseconds(std::max<int64_t>(1, period_ends - now_us())));
+      while (!ends_thread_ && live_.now() < period_ends) changed_.wait_for(lock, std::chrono::microseconds(std::max<int64_t>(1, period_ends - live_.now())));
     }
-    if (now_us() >= period_ends) period_began = now_us();
+    if (live_.now() >= period_ends) period_began = live_.now();
   }
 }
 

@@ -24,6 +24,7 @@ struct ThreadShare {
 // How long a call of run() may compute.
 struct RunBudget {
   int64_t us = 0;           // as far as it can be foretold; 0: until nothing can be computed
+  int64_t host_us = 0;      // likewise, that the caller's thread is kept; 0: no bound of its own
   int64_t max_step_us = 0;  // as in StepBudget
   bool one_step = false;    // one step at most
   bool no_wait = false;     // of a device that computes by itself, what it has computed is collected, and more is queued: us is the device's time

@@ -15,6 +15,15 @@ class UnitTimes {
 
   void note(size_t unit, int32_t n_rows, double us) { note(longest_[unit][bucket_of(n_rows)], us); }
   void note_step(int32_t n_rows, double us) { note(steps_[bucket_of(n_rows)], us); }
+  // Of several units that took so long together: each has the part of it that it was expected to have.
+  void note(size_t first, size_t end, int32_t n_rows, double us) {
+    double expected = 0;
+    for (size_t unit = first; unit < end; ++unit) expected += expect(unit, n_rows);
+    for (size_t unit = first; unit < end; ++unit) {
+      const double part = expected > 0 ? expect(unit, n_rows) / expected : 1 / static_cast<double>(end - first);
+      if (part > 0) note(unit, n_rows, us * part);
+    }
+  }
 
   // Microseconds, rather too many than too few; 0: nothing is known.
   double expect(size_t unit, int32_t n_rows) const {
@@ -28,7 +37,15 @@ class UnitTimes {
   }
 
   double expect_step(int32_t n_rows) const { return steps_[bucket_of(n_rows)]; }  // likewise
-  // The longest that a unit of so many rows has taken: what one is expected to take of which nothing is known.
+  // Of a unit of which nothing is known what the longest of so many rows has taken.
+  double expect_any(size_t unit, int32_t n_rows) const {
+    const double known = expect(unit, n_rows);
+    return known > 0 ? known : longest(n_rows);
+  }
+  double expect_any_step(int32_t n_rows) const {  // likewise
+    const double known = expect_step(n_rows);
+    return known > 0 ? known : *std::ranges::max_element(steps_);
+  }
   double longest(int32_t n_rows) const {
     double most = 0;
     for (const Times& times : longest_) most = std::max(most, times[bucket_of(n_rows)]);

@@ -83,11 +83,17 @@ csharp_test(netcore refuses_libraries Python3::Interpreter -B ${CMAKE_CURRENT_SO
 csharp_test(netcore gc_server ${CMAKE_COMMAND} -E env COMPlus_gcServer=1 ${netcore_dotnet} ${netcore_out}/Tests.dll)
 csharp_test(netcore gc_conserve ${CMAKE_COMMAND} -E env COMPlus_GCgen0size=10000 COMPlus_gcConcurrent=0 ${netcore_dotnet} ${netcore_out}/Tests.dll)
 
-# Built for .NET Core itself: what takes and fills spans.
+# Built for .NET Core itself: what takes and fills spans, asynchronous streams, and the README's program of these.
 file(WRITE ${netcore_out}/spans.sh "set -e
 ${netcore_environment}
 ${netcore_dotnet} build tests/bindings/csharp/Program.csproj ${netcore_options} -p:Program=Tests -p:InlayTargets=netcoreapp3.1 -o ${netcore_out}/spans
-exec ${netcore_dotnet} ${netcore_out}/spans/Tests.dll SpanTests
+${netcore_dotnet} ${netcore_out}/spans/Tests.dll SpanTests
+${netcore_dotnet} ${netcore_out}/spans/Tests.dll RequestStreamTests
+${Python3_EXECUTABLE} -B tests/bindings/csharp_readme.py --extract Streamed ${netcore_out}/Streamed.cs
+${netcore_dotnet} build tests/bindings/csharp/Program.csproj ${netcore_options} -p:Program=Streamed -p:Source=${netcore_out}/Streamed.cs \
+  -p:InlayTargets=netcoreapp3.1 -o ${netcore_out}/spans
+${netcore_dotnet} ${netcore_out}/spans/Streamed.dll ${INLAY_TEST_MODEL} | tee ${netcore_out}/streamed.txt
+grep -q '^12 tokens, MaxTokens$' ${netcore_out}/streamed.txt
 ")
 csharp_test(netcore spans sh ${netcore_out}/spans.sh)
 

@@ -1,6 +1,7 @@
 """Compiles the programs of the C# binding's README with Mono, and runs them.
 
 Usage: csharp_readme.py MCS MONO FOLDER MODEL [WRONG]     FOLDER has Inlay.dll; with WRONG a call in them is misspelt, which must not compile
+       csharp_readme.py --extract NAME FILE               only writes a program, also one of those that Mono's compiler does not know
 """
 import pathlib
 import re
@@ -16,13 +17,16 @@ PROGRAMS = {
 }
 
 
-def programs():
+def programs(main="static void Main"):
     text = (ROOT / "bindings/csharp/README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```csharp\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    return {re.search(r"class (\w+)", block)[1]: block for block in blocks if "static void Main" in block}
+    return {re.search(r"class (\w+)", block)[1]: block for block in blocks if main in block}
 
 
 def main():
+    if len(sys.argv) == 4 and sys.argv[1] == "--extract":
+        pathlib.Path(sys.argv[3]).write_text(programs("static async Task Main")[sys.argv[2]], encoding="utf-8")
+        return
     if len(sys.argv) not in (5, 6):
         sys.exit(__doc__)
     mcs, mono, folder, model = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]), sys.argv[4]

@@ -18,6 +18,8 @@ static void test_run(const inlay_engine* engine, int32_t n_requests) {
   IN_STRUCT(inlay_run_params, p->flags = INLAY_RUN_ONE_STEP | INLAY_RUN_NO_WAIT, CALL(inlay_run)(engine, p, &info, &err), INLAY_OK);
   IN_STRUCT(inlay_run_params, p->flags = 4, CALL(inlay_run)(engine, p, &info, &err), INLAY_INVALID_ARGUMENT);
   IN_STRUCT(inlay_run_params, p->budget_us = UINT64_MAX, CALL(inlay_run)(engine, p, &info, &err), INLAY_INVALID_ARGUMENT);
+  IN_STRUCT(inlay_run_params, p->host_budget_us = UINT64_MAX, CALL(inlay_run)(engine, p, &info, &err), INLAY_INVALID_ARGUMENT);
+  IN_STRUCT(inlay_run_params, (p->flags = INLAY_RUN_NO_WAIT, p->host_budget_us = 1), CALL(inlay_run)(engine, p, &info, &err), INLAY_OK);
   IN_STRUCT(inlay_run_params, p->max_step_us = UINT64_MAX, CALL(inlay_run)(engine, p, &info, &err), INLAY_INVALID_ARGUMENT);
   OUT_STRUCT(inlay_run_info, CALL(inlay_run)(engine, NULL, p, &err));
 }

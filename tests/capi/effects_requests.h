@@ -408,6 +408,10 @@ inline std::vector<EffectRow> request_effect_rows() {
   add(run_row("INLAY_RUN_NO_WAIT", neutral, [](auto& p) { p.flags = INLAY_RUN_NO_WAIT; }, "The CPU computes as without the flag"));
   add(run_row("budget_us", effect, [](auto& p) { p.budget_us = 1; }));
   add(run_row("budget_us", refused, [](auto& p) { p.budget_us = UINT64_MAX; }, "budget_us"));
+  add(run_row("host_budget_us", effect, [](auto& p) { p.host_budget_us = 1; }));
+  add(run_row("host_budget_us", effect, [](auto& p) { p.host_budget_us = 1; }, "", [](auto& p) { p.flags = INLAY_RUN_NO_WAIT; }));
+  add(run_row("host_budget_us", neutral, [](auto& p) { p.host_budget_us = 1'000'000; }, "the smaller of the two counts", [](auto& p) { p.budget_us = 1; }));
+  add(run_row("host_budget_us", refused, [](auto& p) { p.host_budget_us = UINT64_MAX; }, "host_budget_us"));
   add(run_row("max_step_us", effect, [](auto& p) { p.max_step_us = 1; }, "", [](auto& p) { p.flags = INLAY_RUN_ONE_STEP; }));
   add(run_row("max_step_us", refused, [](auto& p) { p.max_step_us = UINT64_MAX; }, "max_step_us"));
 

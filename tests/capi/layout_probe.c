@@ -473,6 +473,7 @@ int main(void) {
   FIELD(inlay_run_params, flags)
   FIELD(inlay_run_params, budget_us)
   FIELD(inlay_run_params, max_step_us)
+  FIELD(inlay_run_params, host_budget_us)
   STRUCT(inlay_run_info)
   FIELD(inlay_run_info, struct_size)
   FIELD(inlay_run_info, flags)

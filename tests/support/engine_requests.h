@@ -4,6 +4,7 @@
 #include <optional>
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -124,8 +125,8 @@ class EngineRequests : public EngineSessions {
     ASSERT_TRUE(result.ok()) << result.status().message;
   }
 
-  // The same prompt in a session of its own, on an engine where nothing else runs.
-  Collected alone(Engine& engine, const std::vector<int32_t>& prompt, const SessionOptions& options) {
+  // The same prompt in a session of its own, on an engine where nothing else runs. drew: called after each token.
+  Collected alone(Engine& engine, const std::vector<int32_t>& prompt, const SessionOptions& options, const std::function<void(Session&)>& drew = {}) {
     Collected out;
     const auto session = engine.create_session(options);
     EXPECT_TRUE(session.ok());
@@ -138,6 +139,7 @@ class EngineRequests : public EngineSessions {
       EXPECT_TRUE(status.ok()) << status.message;
       if (!status.ok()) return out;
       if (event.sample.token >= 0) {
+        if (drew) drew(**session);
         out.tokens.push_back(event.sample.token);
         out.logprobs.push_back(event.sample.logprob);
       }

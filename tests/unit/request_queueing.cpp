@@ -1,5 +1,7 @@
-// inlay_run with NO_WAIT: what a device that computes by itself is given, and when it is collected. The CPU passes for one (Inspection::is_done).
+// inlay_run with NO_WAIT: what a device that computes by itself is given, and when it is collected. The CPU passes for one (Inspection::progress).
 #include <gtest/gtest.h>
+
+#include <utility>
 
 #include "tests/support/engine_requests.h"
 
@@ -15,7 +17,7 @@ class RequestsWithoutWaiting : public test::EngineRequests {
   // Each part is done when it is asked for the third time.
   void pass_for_a_device() {
     if (GetParam() != DeviceKind::cpu) return;
-    engine_->backend().set_inspection({.is_done = [this] { return ++n_polls_ % 3 == 0; }});
+    engine_->backend().set_inspection({.progress = [this] { return TicketProgress{.is_done = ++n_polls_ % 3 == 0}; }});
   }
   RunResult run(int64_t budget_us) {
     const auto result = engine_->requests().run({.us = budget_us, .no_wait = true});
@@ -62,7 +64,7 @@ TEST_P(RequestsWithoutWaiting, TellNothingOfWhatIsNotDone) {
   const uint64_t id = submit(prompt(20), plain(3));
   if (GetParam() == DeviceKind::cpu) {
     bool is_done = false;
-    engine_->backend().set_inspection({.is_done = [&] { return is_done; }});
+    engine_->backend().set_inspection({.progress = [&] { return TicketProgress{.is_done = is_done}; }});
     for (int i = 0; i < 10; ++i) {
       const RunResult result = run(0);
       EXPECT_EQ(result.n_tokens, 0);
@@ -119,6 +121,91 @@ TEST_P(RequestsWithoutWaiting, MayBeMixedWithOthers) {
     poll();
   }
   expect_near_alone(collected_[id], alone(*engine_, tokens, plain(20).session), "the request");
+}
+
+// The host's budget, where launching and telling take so much of a clock that nothing else moves.
+struct HostCosts {
+  int64_t op_us, graph_us, token_us;  // graph: of a whole step
+};
+
+class HostsBudget : public RequestsWithoutWaiting {
+ protected:
+  void TearDown() override { queue_.reset(), engine_.reset(); }  // the clock is of this object
+  void pass_for_a_slow_host(const HostCosts& costs) {
+    load_with({.n_context = 128, .max_sessions = 4, .n_threads = 2, .prefill_chunk = 32});
+    now_ = 1'000'000;
+    n_drawn_ = 0;
+    is_learning_ = true;
+    n_launches_ = n_ops_ = 0;
+    queued_us_ = 0;
+    engine_->requests().live().set_hooks({.now = [this] { return now_; }, .drew = [this, costs](const Request&, int32_t) { now_ += costs.token_us; }});
+    engine_->backend().set_inspection({.progress = [this] { return TicketProgress{.is_done = true, .seconds = 1e-6 * static_cast<double>(std::exchange(queued_us_, 0))}; },
+                                       .launch = [this, costs](std::span<const StepUnit> units) {
+                                         int64_t n_ops = 0;
+                                         for (const StepUnit& unit : units) n_ops += std::max(1, unit.end_op - unit.first_op);
+                                         const bool is_whole = units.size() == 1 && n_ops == static_cast<int64_t>(engine_->backend().plan().ops.size());
+                                         now_ += is_whole ? costs.graph_us : costs.op_us * n_ops;
+                                         queued_us_ += 5 * n_ops;
+                                         n_ops_ += n_ops;
+                                         ++n_launches_;
+                                       }});
+  }
+  // Of calls until all has ended the longest, behind those in which the engine learns what things take.
+  int64_t longest_call(const RunBudget& budget) {
+    int64_t longest = 0;
+    for (int i = 0; i < 100'000; ++i) {
+      const int64_t began = now_;
+      const auto result = engine_->requests().run(budget);
+      EXPECT_TRUE(result.ok());
+      if (n_drawn_ >= 60 && std::exchange(is_learning_, false)) n_launches_ = n_ops_ = 0;
+      if (!is_learning_) longest = std::max(longest, now_ - began);
+      if (result.ok()) n_drawn_ += result->n_tokens;
+      poll();
+      if (!result.ok() || result->n_requests == 0) return longest;
+    }
+    ADD_FAILURE() << "requests do not come to an end";
+    return 0;
+  }
+
+  int64_t now_ = 0;
+  int64_t n_launches_ = 0, n_ops_ = 0, queued_us_ = 0;
+  int32_t n_drawn_ = 0;
+  bool is_learning_ = true;
+};
+INSTANTIATE_TEST_SUITE_P(cpu, HostsBudget, testing::Values(DeviceKind::cpu), [](const auto&) { return std::string("cpu"); });
+
+TEST_P(HostsBudget, BoundsWhatACallTakesOfItsThread) {
+  const HostCosts costs{.op_us = 10, .graph_us = 150, .token_us = 40};
+  const int64_t of_tokens = 3 * costs.token_us;
+  const Plan& plan = engine_->backend().plan();
+  const auto n_all_ops = static_cast<int64_t>(plan.ops.size());
+  int64_t longest_unit = 0;
+  for (const StepUnit& unit : step_units(plan)) longest_unit = std::max<int64_t>(longest_unit, costs.op_us * std::max(1, unit.end_op - unit.first_op));
+  struct Row {
+    int64_t us, host_us, longest;
+    bool cuts;  // steps into several launches
+  };
+  const Row rows[] = {
+      {1'000'000, 0, 150 + of_tokens, false},           // a step as a whole, behind the end of another
+      {1'000'000, 200, 200, false},                     // one of the two
+      {1'000'000, 145, 145, true},                      // as many units as fit
+      {0, 145, 145, true},                              // likewise without a bound on the device
+      {0, 1, std::max(longest_unit, of_tokens), true},  // the first thing always goes
+      {60, 200, 200, true},                             // of the device as many units as fit
+  };
+  const auto other = load({.n_context = 128, .max_sessions = 1, .n_threads = 2, .prefill_chunk = 32});
+  for (const Row& row : rows) {
+    const std::string what = std::to_string(row.us) + " and " + std::to_string(row.host_us);
+    pass_for_a_slow_host(costs);
+    collected_.clear();
+    const std::vector<std::vector<int32_t>> prompts{prompt(15), prompt(70, 50), prompt(33, 90)};
+    std::vector<uint64_t> ids;
+    for (const auto& tokens : prompts) ids.push_back(submit(tokens, plain(40)));
+    const int64_t longest = longest_call({.us = row.us, .host_us = row.host_us, .no_wait = true});
+    EXPECT_LE(longest, row.longest) << what;
+    EXPECT_EQ(n_ops_ < n_launches_ * n_all_ops, row.cuts) << what << ": " << n_ops_ << " ops in " << n_launches_ << " launches";
+    for (size_t i = 0; i < ids.size(); ++i) expect_as_alone(collected_[ids[i]], alone(*other, prompts[i], plain(40).session), what);
+  }
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ void RequestVectors::run_schedules(bool stores) {
     load_with(with_blocks(seed % 2 == 1 ? 4 : 16, seed % 2 == 1 ? 2 : 4));
     if (stores) engine_->requests().live().store_put_outs(64);
     const bool no_wait = seed % 4 >= 2;
-    if (GetParam() == DeviceKind::cpu && no_wait) engine_->backend().set_inspection({.is_done = [&] { return ++n_polls % 3 == 0; }});
+    if (GetParam() == DeviceKind::cpu && no_wait) engine_->backend().set_inspection({.progress = [&] { return TicketProgress{.is_done = ++n_polls % 3 == 0}; }});
     collected_.clear();
     std::mt19937 random(seed);
     const auto below = [&](int32_t n) { return static_cast<int32_t>(random() % static_cast<uint32_t>(n)); };
@@ -188,7 +188,7 @@ TEST_P(RequestVectors, SharesItsSteps) {
   for (const bool passes_for_a_device : {false, true}) {
     load_with({.n_context = 128, .max_sessions = 4, .n_threads = 2, .prefill_chunk = 64});
     collected_.clear();
-    if (passes_for_a_device && GetParam() == DeviceKind::cpu) engine_->backend().set_inspection({.is_done = [] { return true; }});
+    if (passes_for_a_device && GetParam() == DeviceKind::cpu) engine_->backend().set_inspection({.progress = [] { return TicketProgress{.is_done = true}; }});
     EXPECT_EQ(engine_->backend().asks_beside_singles(), !passes_for_a_device && GetParam() == DeviceKind::cpu);
     share_steps();
   }

@@ -30,14 +30,17 @@ namespace Inlay
         /// <param name="maxStep">Bounds what prompts add to a step, and so the time from one token to the next; 0 or more. Null: no
         /// bound.</param>
         /// <param name="flags">How it computes.</param>
+        /// <param name="hostBudget">Bounds this thread's time as <paramref name="budget"/> does the computing; 0 or more. Null: no bound
+        /// of its own. With <see cref="RunFlags.NoWait"/> on a GPU, where <paramref name="budget"/> is the GPU's time alone, nothing is
+        /// begun that this thread is not expected to have done within it. Where the call waits the smaller of the two counts.</param>
         /// <exception cref="InlayException">Status Busy: another thread is in it. InvalidState: the engine has a thread of its own, or a
         /// step of <see cref="DecodeSlice"/> is pending. DeviceLost.</exception>
-        public RunInfo Run(TimeSpan? budget = null, TimeSpan? maxStep = null, RunFlags flags = RunFlags.None)
+        public RunInfo Run(TimeSpan? budget = null, TimeSpan? maxStep = null, RunFlags flags = RunFlags.None, TimeSpan? hostBudget = null)
         {
             var raw = new inlay_run_params
             {
                 struct_size = (uint)sizeof(inlay_run_params), flags = flags, budget_us = Microseconds.Of(budget, nameof(budget)),
-                max_step_us = Microseconds.Of(maxStep, nameof(maxStep))
+                max_step_us = Microseconds.Of(maxStep, nameof(maxStep)), host_budget_us = Microseconds.Of(hostBudget, nameof(hostBudget))
             };
             var info = new inlay_run_info { struct_size = (uint)sizeof(inlay_run_info) };
             inlay_error error;

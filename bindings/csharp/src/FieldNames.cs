@@ -135,7 +135,7 @@ namespace Inlay
 
         internal static readonly FieldNames Run = new FieldNames("params.", null)
         {
-            { "flags", "flags" }, { "budget_us", "budget" }, { "max_step_us", "maxStep" }
+            { "flags", "flags" }, { "budget_us", "budget" }, { "max_step_us", "maxStep" }, { "host_budget_us", "hostBudget" }
         };
 
         internal static readonly FieldNames Thread = new FieldNames("params.", null)

@@ -30,8 +30,8 @@ namespace Inlay
 
     /// <summary>A request of a <see cref="RequestDispatcher"/>, and what has become of it.</summary>
     /// <remarks>Its text is read once: by one of <see cref="ReadText"/>, <see cref="ReadFrames"/>, <see cref="ReadAsync"/>, <see
-    /// cref="ReadPieceAsync"/> and <see cref="TakeText"/>. Its task has all of it. Any thread may use it.</remarks>
-    public sealed class PendingRequest
+    /// cref="ReadPieceAsync"/> and <see cref="TakeText"/>, or an asynchronous stream. Its task has all of it. Any thread may use it.</remarks>
+    public sealed partial class PendingRequest
     {
         private sealed class Signal : TaskCompletionSource<bool>
         {

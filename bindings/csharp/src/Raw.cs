@@ -428,8 +428,8 @@ namespace Inlay
         /// <summary>One step at most: each request that draws gets one token.</summary>
         OneStep = 1,
         /// <summary>The call does not wait for a GPU: it collects what the GPU has computed since the last one and queues
-        /// the next part, one step at most; budget_us is then the GPU's time. Calls of sessions wait for what is queued.
-        /// The CPU computes as without the flag.</summary>
+        /// the next part, one step at most; budget_us is then the GPU's time, host_budget_us the thread's. Calls of
+        /// sessions wait for what is queued. The CPU computes as without the flag.</summary>
         NoWait = 2,
     }
 
@@ -1408,6 +1408,11 @@ namespace Inlay.Raw
         /// <summary>Bounds what prompts add to a step, and so the time from one token to the next of those that draw.
         /// [microseconds, 0 or more, default 0: no bound]</summary>
         public ulong max_step_us;
+        /// <summary>Likewise of the calling thread's time. With NO_WAIT on a GPU, where budget_us bounds the GPU's time
+        /// alone, the call begins nothing that it does not expect the thread to have done within this time. Where the call
+        /// waits for what it computes the smaller of the two counts. [microseconds, 0 or more, default 0: no bound of its
+        /// own]</summary>
+        public ulong host_budget_us;
     }
 
     /// <summary>What a call of inlay_run came to.</summary>

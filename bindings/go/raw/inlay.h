@@ -252,7 +252,7 @@ typedef int32_t inlay_wait_kind;
 // How inlay_run computes.
 typedef uint32_t inlay_run_flags;
 #define INLAY_RUN_ONE_STEP 1u  // One step at most: each request that draws gets one token.
-#define INLAY_RUN_NO_WAIT 2u  // The call does not wait for a GPU: it collects what the GPU has computed since the last one and queues the next part, one step at most; budget_us is then the GPU's time. Calls of sessions wait for what is queued. The CPU computes as without the flag.
+#define INLAY_RUN_NO_WAIT 2u  // The call does not wait for a GPU: it collects what the GPU has computed since the last one and queues the next part, one step at most; budget_us is then the GPU's time, host_budget_us the thread's. Calls of sessions wait for what is queued. The CPU computes as without the flag.
 
 // What inlay_run has left.
 typedef uint32_t inlay_run_info_flags;
@@ -1055,6 +1055,10 @@ typedef struct inlay_run_params {
   // Bounds what prompts add to a step, and so the time from one token to the next of those that draw. [microseconds, 0
   // or more, default 0: no bound]
   uint64_t max_step_us;
+  // Likewise of the calling thread's time. With NO_WAIT on a GPU, where budget_us bounds the GPU's time alone, the call
+  // begins nothing that it does not expect the thread to have done within this time. Where the call waits for what it
+  // computes the smaller of the two counts. [microseconds, 0 or more, default 0: no bound of its own]
+  uint64_t host_budget_us;
 } inlay_run_params;
 
 // What a call of inlay_run came to.

@@ -1335,6 +1335,8 @@ type RunParams struct {
 	BudgetUs uint64
 
 	MaxStepUs uint64
+
+	HostBudgetUs uint64
 }
 
 type RunInfo struct {

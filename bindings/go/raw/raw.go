@@ -1224,8 +1224,8 @@ const (
 	// One step at most: each request that draws gets one token.
 	RunOneStep RunFlags = 1
 	// The call does not wait for a GPU: it collects what the GPU has computed since the last one and queues the next
-	// part, one step at most; budget_us is then the GPU's time. Calls of sessions wait for what is queued. The CPU
-	// computes as without the flag.
+	// part, one step at most; budget_us is then the GPU's time, host_budget_us the thread's. Calls of sessions wait
+	// for what is queued. The CPU computes as without the flag.
 	RunNoWait RunFlags = 2
 )
 
@@ -2159,6 +2159,10 @@ type RunParams struct {
 	// Bounds what prompts add to a step, and so the time from one token to the next of those that draw.
 	// [microseconds, 0 or more, default 0: no bound]
 	MaxStepUs uint64
+	// Likewise of the calling thread's time. With NO_WAIT on a GPU, where budget_us bounds the GPU's time alone, the
+	// call begins nothing that it does not expect the thread to have done within this time. Where the call waits for
+	// what it computes the smaller of the two counts. [microseconds, 0 or more, default 0: no bound of its own]
+	HostBudgetUs uint64
 }
 
 // What a call of inlay_run came to.

@@ -374,8 +374,8 @@ pub type inlay_run_flags = u32;
 /// One step at most: each request that draws gets one token.
 pub const INLAY_RUN_ONE_STEP: inlay_run_flags = 1;
 /// The call does not wait for a GPU: it collects what the GPU has computed since the last one and queues the next
-/// part, one step at most; budget_us is then the GPU's time. Calls of sessions wait for what is queued. The CPU
-/// computes as without the flag.
+/// part, one step at most; budget_us is then the GPU's time, host_budget_us the thread's. Calls of sessions wait for
+/// what is queued. The CPU computes as without the flag.
 pub const INLAY_RUN_NO_WAIT: inlay_run_flags = 2;
 
 /// What [`inlay_run`](Functions::inlay_run) has left.
@@ -1505,6 +1505,10 @@ pub struct inlay_run_params {
     /// Bounds what prompts add to a step, and so the time from one token to the next of those that draw.
     /// (microseconds, 0 or more, default 0: no bound)
     pub max_step_us: u64,
+    /// Likewise of the calling thread's time. With NO_WAIT on a GPU, where budget_us bounds the GPU's time alone, the
+    /// call begins nothing that it does not expect the thread to have done within this time. Where the call waits for
+    /// what it computes the smaller of the two counts. (microseconds, 0 or more, default 0: no bound of its own)
+    pub host_budget_us: u64,
 }
 
 impl Default for inlay_run_params {

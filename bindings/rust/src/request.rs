@@ -28,6 +28,7 @@ setters! {
         max_step: impl Into<Option<Duration>>,
         one_step: bool,
         no_wait: bool,
+        host_budget: impl Into<Option<Duration>>,
     }
     impl[] ThreadOptions {
         busy: impl Into<Option<Duration>>,
@@ -252,6 +253,10 @@ pub struct RunOptions {
     /// The call does not wait for a GPU: it collects what the GPU has computed since the last one and queues the next part, one step at
     /// most; `budget` is then the GPU's time. Calls of sessions wait for what is queued. The CPU computes as without it.
     pub no_wait: bool,
+    /// Bounds the calling thread's time as `budget` does the computing. With `no_wait` on a GPU, where `budget` is the GPU's time alone,
+    /// the call begins nothing that it does not expect the thread to have done within this time. Where the call waits for what it
+    /// computes the smaller of the two counts. `None`: no bound of its own.
+    pub host_budget: Option<Duration>,
 }
 
 impl RunOptions {
@@ -260,6 +265,7 @@ impl RunOptions {
             flags: if self.one_step { raw::INLAY_RUN_ONE_STEP } else { 0 }
                 | if self.no_wait { raw::INLAY_RUN_NO_WAIT } else { 0 },
             budget_us: micros(self.budget),
+            host_budget_us: micros(self.host_budget),
             max_step_us: micros(self.max_step),
             ..Default::default()
         }

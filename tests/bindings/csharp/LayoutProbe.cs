@@ -533,6 +533,7 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_run_params), "flags", p, &p->flags);
         Field(typeof(inlay_run_params), "budget_us", p, &p->budget_us);
         Field(typeof(inlay_run_params), "max_step_us", p, &p->max_step_us);
+        Field(typeof(inlay_run_params), "host_budget_us", p, &p->host_budget_us);
     }
 
     struct Behind_inlay_run_info { public byte Before; public inlay_run_info Value; }

@@ -565,6 +565,7 @@ func main() {
 		field("inlay_run_params.flags", unsafe.Offsetof(s.Flags), unsafe.Sizeof(s.Flags))
 		field("inlay_run_params.budget_us", unsafe.Offsetof(s.BudgetUs), unsafe.Sizeof(s.BudgetUs))
 		field("inlay_run_params.max_step_us", unsafe.Offsetof(s.MaxStepUs), unsafe.Sizeof(s.MaxStepUs))
+		field("inlay_run_params.host_budget_us", unsafe.Offsetof(s.HostBudgetUs), unsafe.Sizeof(s.HostBudgetUs))
 	}
 	{
 		var s raw.RunInfo

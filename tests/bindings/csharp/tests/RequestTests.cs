@@ -260,6 +260,7 @@ static class RequestTests
             Expect.Throws<ArgumentOutOfRangeException>(() => queue.Submit(new Request("x") { Timeout = TimeSpan.FromTicks(-1) }), "a time");
             Expect.Throws<ArgumentOutOfRangeException>(() => queue.Submit(new Request("x") { Deadline = TimeSpan.MinValue }), "a time");
             Expect.Throws<ArgumentOutOfRangeException>(() => engine.Run(TimeSpan.FromTicks(-1)), "a budget");
+            Expect.Throws<ArgumentOutOfRangeException>(() => engine.Run(hostBudget: TimeSpan.FromTicks(-1)), "the host's");
             Expect.Throws<ArgumentOutOfRangeException>(() => queue.Wait(TimeSpan.FromTicks(-1)), "a wait");
             foreach (int[] room in new[] { new[] { 0, 1, 4 }, new[] { 1, 0, 4 }, new[] { 1, 1, 3 }, new[] { -1, 1, 4 } })
                 Expect.Throws<ArgumentOutOfRangeException>(() => new RequestEvents(room[0], room[1], room[2]), "no room");
@@ -476,7 +477,9 @@ static class RequestTests
             int n_runs = 0;
             var events = new RequestEvents();
             var answers = new Answers();
-            for (RunInfo info = engine.Run(TimeSpan.Zero); info.Requests > 0; info = engine.Run(TimeSpan.FromMilliseconds(0.001)))
+            TimeSpan shortest = TimeSpan.FromMilliseconds(0.001);
+            for (RunInfo info = engine.Run(TimeSpan.Zero); info.Requests > 0;
+                info = n_runs % 2 == 0 ? engine.Run(shortest) : engine.Run(null, null, RunFlags.NoWait, shortest))
             {
                 Expect.True(info.HasWork, "there is more");
                 n_runs++;

@@ -492,6 +492,7 @@ fn structs() {
     layout!(inlay_run_params, flags, "flags");
     layout!(inlay_run_params, budget_us, "budget_us");
     layout!(inlay_run_params, max_step_us, "max_step_us");
+    layout!(inlay_run_params, host_budget_us, "host_budget_us");
     layout!(inlay_run_info);
     layout!(inlay_run_info, struct_size, "struct_size");
     layout!(inlay_run_info, flags, "flags");
