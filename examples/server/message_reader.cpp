@@ -1,6 +1,7 @@
 #include "examples/server/message_reader.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace inlay::server {
 

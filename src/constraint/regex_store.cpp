@@ -1,6 +1,7 @@
 #include "src/constraint/regex_store.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace inlay::constraint {
 
@@ -147,7 +148,7 @@ void RegexStore::flatten(RegexKind kind, std::vector<RegexId>& list) const {
     if (nodes_[list[i]].kind != kind) continue;
     const auto inner = parts(nodes_[list[i]]);
     list[i] = inner[0];  // never of the same kind
-    list.insert(list.end(), inner.begin() + 1, inner.end());
+    std::ranges::copy(inner.subspan(1), std::back_inserter(list));
   }
   std::sort(list.begin(), list.end());
   list.erase(std::unique(list.begin(), list.end()), list.end());

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <span>
+
 #include "tests/capi/client.h"
 
 namespace inlay::test {
