@@ -12,7 +12,7 @@
 // after stdio.h
 #include "inlay_dl.h"
 
-enum { kTextBytes = 512, kTokens = 12, kThreads = 16 };
+enum { kTextBytes = 512, kTokens = 12, kThreads = 16, kManySessions = 512 };
 
 static void fail(const char* what, const char* message) {
   fprintf(stderr, "%s: %s\n", what, message);
@@ -30,19 +30,19 @@ static inlay_dl open_library(const char* path) {
   return api;
 }
 
-static inlay_engine* try_load(const inlay_dl* api, const char* model, inlay_error* err) {
+static inlay_engine* try_load(const inlay_dl* api, const char* model, int max_sessions, inlay_error* err) {
   inlay_engine* engine = NULL;
   inlay_load_params params;
   memset(&params, 0, sizeof params);
   params.struct_size = sizeof params;
   params.n_threads = 2;
-  params.max_sessions = kThreads;
+  params.max_sessions = max_sessions;
   return api->inlay_load(model, SIZE_MAX, &params, &engine, err) == INLAY_OK ? engine : NULL;
 }
 
 static inlay_engine* load(const inlay_dl* api, const char* model) {
   inlay_error err;
-  inlay_engine* engine = try_load(api, model, &err);
+  inlay_engine* engine = try_load(api, model, kThreads, &err);
   if (!engine) fail("inlay_load", err.message);
   return engine;
 }
@@ -278,7 +278,7 @@ static void short_of_memory(const char* library, const char* model, const char* 
   expect(AssignProcessToJobObject(job, GetCurrentProcess()), "the process is in a job");
   say(limit_memory(job, inlay_test_private_bytes() + room) ? "limit: job" : "limit: none", "");
   wait_for_line();
-  engine = try_load(&api, model, &err);
+  engine = try_load(&api, model, kManySessions, &err);
   if (engine) failed = try_text(&api, engine, text, &err);
   snprintf(line, sizeof line, "%s: %s: %s", failed ? failed : "", failed ? api.inlay_status_name(err.status) : "", failed ? err.message : "");
   say(failed ? line : "all: OK", "");
@@ -289,7 +289,8 @@ static void short_of_memory(const char* library, const char* model, const char* 
     expect(failed || strcmp(text, again) == 0, "the text is the same");
     api.inlay_free(engine);
   }
-  engine = load(&api, model);
+  engine = try_load(&api, model, kManySessions, &err);
+  if (!engine) fail("inlay_load", err.message);
   write_text(&api, engine, text);
   expect(!failed || strcmp(failed, "inlay_load") == 0 || strcmp(text, again) == 0, "an engine that had too little writes the same");
   api.inlay_free(engine);
