@@ -29,7 +29,14 @@ set_tests_properties(arm64.go_tokens_refuse_other PROPERTIES PASS_REGULAR_EXPRES
 go_test(layout sh -c "${run} ${go_bin}_layout | diff ${PROJECT_SOURCE_DIR}/tests/capi/layout.txt -")
 go_test(complete sh -c "${run} ${go_bin}_complete ${model} 'Once upon a time' 20")
 set_tests_properties(arm64.go_complete PROPERTIES PASS_REGULAR_EXPRESSION "^Once upon a time, [a-z]+ .*\n$")
-go_test(tests sh -c "${run} ${go_bin}_test -test.v")
+# Of the package's tests those that take an emulator seconds. Others take it minutes, or start this program again, which then has no emulator.
+set(names
+    TestAQueueKeepsItsEngine TestAccept TestAllAndChannel TestAllIsAnIterator TestAllOfAnAnswerIsAnIterator TestAnyOrderOfClose
+    TestBOSOnlyAtTheBeginning TestBufferTooSmall TestBusy TestCancelARequest TestChatErrors TestChatFormatsAreNamed TestChatGoesOnFromMessages
+    TestChatHasOneAnswerAtATime TestChatTakesALineBack TestChatUnderAConstraint TestEveryCgoCheckSeesAGoPointerInCMemory TestExplain
+    TestStopAndSampler)
+list(JOIN names "|" names)
+go_test(tests ${CMAKE_CROSSCOMPILING_EMULATOR} ${go_bin}_test -test.v -test.run "^(${names})$")
 set_tests_properties(arm64.go_build PROPERTIES FIXTURES_SETUP arm64_go)
 foreach(name tokens tokens_refuse_other layout complete tests)
   set_property(TEST arm64.go_${name} APPEND PROPERTY FIXTURES_REQUIRED arm64_go)
