@@ -78,6 +78,7 @@ missing_cross_packages() {  # missing_cross_packages PRESET
     windows-x64)
       command -v x86_64-w64-mingw32-g++-posix >/dev/null || echo g++-mingw-w64-x86-64-posix
       command -v wine64 >/dev/null || [ -x /usr/lib/wine/wine64 ] || echo wine64
+      [ -e /usr/share/zoneinfo/Europe/Berlin ] || echo tzdata
       ;;
   esac
   [ -e /usr/src/googletest/CMakeLists.txt ] || echo googletest

@@ -1,26 +1,15 @@
 #include "src/base/local_time.h"
 
+#include <pthread.h>
+
 #include <array>
 #include <chrono>
 #include <cstdint>
 
 #include "src/base/fork.h"
 #include "src/base/mutex.h"
-#ifndef _WIN32
-#include <pthread.h>
-#endif
 
 namespace inlay {
-
-#ifdef _WIN32
-
-std::tm local_time(std::time_t when) {
-  std::tm out{};
-  localtime_s(&out, &when);
-  return out;
-}
-
-#else
 
 namespace {
 
@@ -109,7 +98,5 @@ std::tm local_time(std::time_t when) {
   ::localtime_r(&when, &out);
   return out;
 }
-
-#endif
 
 }  // namespace inlay

@@ -5,7 +5,7 @@
 
 namespace inlay {
 
-// Never waits for a lock of the C library that a thread of the parent may have held at a fork().
+// On Windows tm_isdst is unknown. Never waits for a lock of the C library that a thread of the parent may have held at a fork().
 std::tm local_time(std::time_t when = std::time(nullptr));
 
 }  // namespace inlay

@@ -12,16 +12,15 @@ namespace inlay {
 namespace {
 
 struct Start {
-  std::string name;
+  std::wstring name;  // made by who starts the thread: what throws in it, outside of its body, ends the process
   std::function<void()> body;
 };
 
 // Windows 10 of 2016 and later.
-void set_name(const std::string& name) {
+void set_name(const std::wstring& name) {
   using SetDescription = HRESULT(WINAPI*)(HANDLE, PCWSTR);
   const FARPROC found = GetProcAddress(GetModuleHandleW(L"kernel32.dll"), "SetThreadDescription");
-  const Result<std::wstring> text = wide(name);
-  if (found && text.ok()) reinterpret_cast<SetDescription>(reinterpret_cast<void*>(found))(GetCurrentThread(), text->c_str());
+  if (found && !name.empty()) reinterpret_cast<SetDescription>(reinterpret_cast<void*>(found))(GetCurrentThread(), name.c_str());
 }
 
 DWORD WINAPI run(void* given) {
@@ -48,7 +47,8 @@ void inherit(HANDLE thread) {
 }  // namespace
 
 Result<Thread> Thread::start(const char* name, std::function<void()> body) {
-  auto start = std::make_unique<Start>(Start{std::string(name).substr(0, 15), std::move(body)});
+  const Result<std::wstring> wide_name = wide(std::string(name).substr(0, 15));
+  auto start = std::make_unique<Start>(Start{wide_name.ok() ? *wide_name : std::wstring(), std::move(body)});
   HANDLE thread = CreateThread(nullptr, kStackBytes, run, start.get(), CREATE_SUSPENDED | STACK_SIZE_PARAM_IS_A_RESERVATION, nullptr);
   if (!thread) return thread_error(static_cast<int>(GetLastError()), "the system gives no thread");
   inherit(thread);

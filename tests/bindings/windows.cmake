@@ -3,12 +3,6 @@ set(run ${CMAKE_CROSSCOMPILING_EMULATOR})
 set(bindings_tests ${PROJECT_SOURCE_DIR}/tests/bindings)
 set(layout_text ${PROJECT_SOURCE_DIR}/tests/capi/layout.txt)
 
-# windows_skip(NAME REASON): in place of a language's tests.
-function(windows_skip name reason)
-  add_test(NAME windows.${name} COMMAND ${CMAKE_COMMAND} -E echo "skipped: ${reason}")
-  set_tests_properties(windows.${name} PROPERTIES SKIP_REGULAR_EXPRESSION "^skipped: ")
-endfunction()
-
 # windows_test(LANGUAGE NAME COMMAND...): with the environment of the bindings' tests, after the language's build.
 function(windows_test language name)
   add_test(NAME windows.${language}_${name} COMMAND ${ARGN})

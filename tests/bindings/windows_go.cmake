@@ -17,7 +17,7 @@ set(go_bin ${go_folder}/bin/windows)
 file(MAKE_DIRECTORY ${go_folder}/bin)
 add_test(NAME windows.go_build WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/bindings/go
          COMMAND ${CMAKE_COMMAND} -E env GOCACHE=${INLAY_GO_CACHE} GOPATH=${go_folder}/path GOPROXY=off GOFLAGS=-buildvcs=false
-         CC=${CMAKE_C_COMPILER} ${bindings_tests}/go/windows.sh ${INLAY_GO} ${Python3_EXECUTABLE} ${go_bin} ${go_folder}/libraries)
+         CC=${CMAKE_C_COMPILER} ${bindings_tests}/go/foreign.sh windows/amd64 ${INLAY_GO} ${Python3_EXECUTABLE} ${go_bin} ${go_folder}/libraries)
 set_tests_properties(windows.go_build PROPERTIES FIXTURES_SETUP windows_go)
 
 windows_prints(go ${go_bin}_tokens.exe ${go_bin}_layout.exe)

@@ -1,6 +1,7 @@
-"""What cannot be written: text that nobody gets is exit code 1, and a conversion onto a full disk leaves what was there before."""
+"""What cannot be written: text that nobody gets is exit code 1, or SIGPIPE, and a conversion onto a full disk leaves what was there before."""
 import pathlib
 import resource
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -44,6 +45,31 @@ class LostOutput(unittest.TestCase):
                     done = subprocess.run(["sh", "-c", shell, "sh", *words], capture_output=True, timeout=1800, check=False, env=tool_case.WITHOUT_GPU)
                     self.assertEqual(done.returncode, 0 if way == "fine" else 1, (way, words, done.stderr))
                     self.assertEqual(b"cannot write to the standard output" in done.stderr, way != "fine", (way, words, done.stderr))
+
+
+class ReaderThatLeaves(unittest.TestCase):
+    def end_without_reader(self, sigpipe, reads_on):
+        command = [tool_case.TOOL, "run", tool_case.RANDOM_MODEL, "-n", "8" if reads_on else "0", "--temp", "0", "--device", "reference", "--raw", "-p", "a"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, restore_signals=False,
+                              preexec_fn=lambda: signal.signal(signal.SIGPIPE, sigpipe)) as tool:
+            self.assertEqual(len(tool.stdout.read(1)), 1)  # it writes
+            if reads_on:
+                return tool.communicate(timeout=1800)[1], tool.returncode
+            tool.stdout.close()
+            said = tool.stderr.read()
+            return said, tool.wait(timeout=1800)
+
+    def test_the_signal_ends_the_tool_as_it_does_others(self):
+        self.assertEqual(self.end_without_reader(signal.SIG_DFL, False), (b"", -signal.SIGPIPE))
+
+    def test_where_the_signal_is_ignored_it_is_a_failure(self):
+        said, code = self.end_without_reader(signal.SIG_IGN, False)
+        self.assertEqual(code, 1, said)
+        self.assertIn(b"inlay: cannot write to the standard output", said)
+
+    def test_a_reader_that_stays_is_the_control(self):
+        said, code = self.end_without_reader(signal.SIG_IGN, True)
+        self.assertEqual((code, b"cannot write" in said), (0, False), said)
 
 
 class FullDisk(unittest.TestCase):

@@ -164,6 +164,7 @@ def native_tool():
 
 
 SETUP = "examples/setup.sh --tests installs it where it may"
+LLVM_FOR_WINDOWS = ("clang", "lld-link", "llvm-dlltool")
 ELSEWHERE = "tests/run.sh runs them on such a machine"
 NEEDS = {
     "a GPU": Need(Machine.has_gpu, "tests/gpu.sh runs them", hardware=True),
@@ -201,6 +202,8 @@ NEEDS = {
     "numpy": Need(lambda m: has_module("numpy"), SETUP),
     "Jinja2": Need(lambda m: has_module("jinja2"), SETUP),
     "clang++": Need(lambda m: bool(program("clang++")), "install clang"),
+    "LLVM's tools for Windows": Need(lambda m: all(any(program(f"{name}{version}") for version in ("", "-14", "-16", "-19")) for name in LLVM_FOR_WINDOWS),
+                                     "install clang, lld and llvm"),
     "libclang for Python": Need(lambda m: has_module("clang.cindex"), SETUP),
     "the locale de_DE": Need(has_german_locale, SETUP),
     "libedit": Need(lambda m: any(os.path.exists(f"{folder}/histedit.h") for folder in HEADERS), "examples/setup.sh installs it where it may"),

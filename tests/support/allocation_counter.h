@@ -7,5 +7,6 @@ namespace inlay::test {
 
 int64_t allocation_count();  // since the start of the program, all threads
 int64_t allocated_bytes();   // asked for, likewise
+int64_t allocations_of_this_thread();
 
 }  // namespace inlay::test

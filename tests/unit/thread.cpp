@@ -6,6 +6,9 @@
 #endif
 
 #include <cstring>
+#include <string>
+
+#include "tests/support/allocation_counter.h"
 
 namespace inlay {
 namespace {
@@ -32,6 +35,23 @@ TEST(Thread, TakesNoSignalOfTheHost) {
 }
 
 #endif
+
+// What a new thread asks for may not be there, and what it throws outside of its body ends the host.
+TEST(Thread, AllocatesNothingBeforeItsBody) {
+  for (const char* name : {"inlay", "inlay-0123456789abcdef"}) {
+    int64_t before = -1, after = -1;
+    {
+      auto thread = Thread::start(name, [&] {
+        before = test::allocations_of_this_thread();
+        const std::string text(100, 'x');
+        after = test::allocations_of_this_thread() + (text.empty() ? 1 : 0);
+      });
+      ASSERT_TRUE(thread.ok()) << thread.status().message;
+    }
+    EXPECT_EQ(before, 0) << name;
+    EXPECT_EQ(after, 1) << "the control";
+  }
+}
 
 #if defined(__linux__)
 TEST(Thread, HasItsNameAndStack) {

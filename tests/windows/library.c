@@ -1,5 +1,6 @@
 // The DLL in a process: unloaded and loaded again, used by threads that end, twice at once.
 // usage: windows_library MODE LIBRARY MODEL [OTHER_LIBRARY]      MODE: cycles, threads, copies, leave, held or paths
+//        windows_library short LIBRARY MODEL MIB                  for memory_short.py
 #include <windows.h>
 // after windows.h
 #include <stdio.h>
@@ -11,7 +12,7 @@
 // after stdio.h
 #include "inlay_dl.h"
 
-enum { kTextBytes = 512, kTokens = 12, kThreads = 16 };
+enum { kTextBytes = 512, kTokens = 12, kThreads = 16, kManySessions = 512 };
 
 static void fail(const char* what, const char* message) {
   fprintf(stderr, "%s: %s\n", what, message);
@@ -29,36 +30,49 @@ static inlay_dl open_library(const char* path) {
   return api;
 }
 
-static inlay_engine* load(const inlay_dl* api, const char* model) {
-  inlay_error err;
+static inlay_engine* try_load(const inlay_dl* api, const char* model, int max_sessions, inlay_error* err) {
   inlay_engine* engine = NULL;
   inlay_load_params params;
   memset(&params, 0, sizeof params);
   params.struct_size = sizeof params;
   params.n_threads = 2;
-  params.max_sessions = kThreads;
-  if (api->inlay_load(model, SIZE_MAX, &params, &engine, &err) != INLAY_OK) fail("inlay_load", err.message);
+  params.max_sessions = max_sessions;
+  return api->inlay_load(model, SIZE_MAX, &params, &engine, err) == INLAY_OK ? engine : NULL;
+}
+
+static inlay_engine* load(const inlay_dl* api, const char* model) {
+  inlay_error err;
+  inlay_engine* engine = try_load(api, model, kThreads, &err);
+  if (!engine) fail("inlay_load", err.message);
   return engine;
 }
 
-// The likeliest continuation of a prompt.
-static void write_text(const inlay_dl* api, const inlay_engine* engine, char* text) {
+// The likeliest continuation of a prompt; or the first call that did not work, with the error.
+static const char* try_text(const inlay_dl* api, const inlay_engine* engine, char* text, inlay_error* err) {
   static const char kPrompt[] = "Once upon a time";
-  inlay_error err;
   inlay_session* session = NULL;
   inlay_event event;
   int32_t tokens[64];
   size_t n_tokens = 0, n_bytes = 0, n_done = 0;
-  if (api->inlay_tokenize(engine, kPrompt, SIZE_MAX, 0, tokens, 64, &n_tokens, &err) != INLAY_OK) fail("inlay_tokenize", err.message);
-  if (api->inlay_session_create(engine, NULL, &session, &err) != INLAY_OK) fail("inlay_session_create", err.message);
-  if (api->inlay_prefill(session, tokens, n_tokens, &n_done, &err) != INLAY_OK) fail("inlay_prefill", err.message);
-  for (int i = 0; i < kTokens; ++i) {
-    if (api->inlay_decode_step(&session, 1, &event, sizeof event, &err) != INLAY_OK) fail("inlay_decode_step", err.message);
+  const char* failed = NULL;
+  if (api->inlay_tokenize(engine, kPrompt, SIZE_MAX, 0, tokens, 64, &n_tokens, err) != INLAY_OK) return "inlay_tokenize";
+  if (api->inlay_session_create(engine, NULL, &session, err) != INLAY_OK) return "inlay_session_create";
+  if (api->inlay_prefill(session, tokens, n_tokens, &n_done, err) != INLAY_OK) failed = "inlay_prefill";
+  for (int i = 0; i < kTokens && !failed; ++i) {
+    if (api->inlay_decode_step(&session, 1, &event, sizeof event, err) != INLAY_OK) failed = "inlay_decode_step";
+    if (failed) break;
     memcpy(text + n_bytes, event.text, event.text_bytes);
     n_bytes += event.text_bytes;
   }
   text[n_bytes] = 0;
   api->inlay_session_free(session);
+  return failed;
+}
+
+static void write_text(const inlay_dl* api, const inlay_engine* engine, char* text) {
+  inlay_error err;
+  const char* failed = try_text(api, engine, text, &err);
+  if (failed) fail(failed, err.message);
 }
 
 // What a process may lose bit by bit.
@@ -225,6 +239,64 @@ static void paths(const char* library, const char* other) {
   expect(inlay_dl_open("\xff.dll", &api, message, sizeof message) != 0 && strstr(message, "error 1113") != NULL, "bytes that are no UTF-8 are named");
 }
 
+// The limit of a job that this process is in; 0: none. Whether the system keeps it.
+static int limit_memory(HANDLE job, SIZE_T n_bytes) {
+  JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits;
+  memset(&limits, 0, sizeof limits);
+  limits.BasicLimitInformation.LimitFlags = n_bytes ? JOB_OBJECT_LIMIT_PROCESS_MEMORY : 0;
+  limits.ProcessMemoryLimit = n_bytes;
+  if (!SetInformationJobObject(job, JobObjectExtendedLimitInformation, &limits, sizeof limits)) return 0;
+  return QueryInformationJobObject(job, JobObjectExtendedLimitInformation, &limits, sizeof limits, NULL) && limits.ProcessMemoryLimit == n_bytes;
+}
+
+static void say(const char* what, const char* more) {
+  printf("%s%s\n", what, more);
+  fflush(stdout);
+}
+
+static void wait_for_line(void) {
+  char line[16];
+  if (!fgets(line, sizeof line, stdin)) fail("wait", "the input has ended");
+}
+
+static DWORD WINAPI do_nothing(void* given) {
+  (void)given;
+  return 0;
+}
+
+// A host that has `mib` left, says what its calls say, and has more again afterwards. Who started it sets the limit where the system keeps none of a job.
+static void short_of_memory(const char* library, const char* model, const char* mib) {
+  char text[kTextBytes], again[kTextBytes], line[512];
+  inlay_error err;
+  inlay_dl api = open_library(library);
+  inlay_engine* engine;
+  const char* failed = "inlay_load";
+  const HANDLE job = CreateJobObjectW(NULL, NULL);
+  const SIZE_T room = (SIZE_T)strtoul(mib, NULL, 10) << 20;
+  // What Wine itself needs for the end of a thread it takes at the first one, and ends the process where it does not get it.
+  WaitForSingleObject(CreateThread(NULL, 0, do_nothing, NULL, 0, NULL), INFINITE);
+  expect(AssignProcessToJobObject(job, GetCurrentProcess()), "the process is in a job");
+  say(limit_memory(job, inlay_test_private_bytes() + room) ? "limit: job" : "limit: none", "");
+  wait_for_line();
+  engine = try_load(&api, model, kManySessions, &err);
+  if (engine) failed = try_text(&api, engine, text, &err);
+  snprintf(line, sizeof line, "%s: %s: %s", failed ? failed : "", failed ? api.inlay_status_name(err.status) : "", failed ? err.message : "");
+  say(failed ? line : "all: OK", "");
+  wait_for_line();
+  limit_memory(job, 0);
+  if (engine) {  // it goes on where it stopped
+    write_text(&api, engine, again);
+    expect(failed || strcmp(text, again) == 0, "the text is the same");
+    api.inlay_free(engine);
+  }
+  engine = try_load(&api, model, kManySessions, &err);
+  if (!engine) fail("inlay_load", err.message);
+  write_text(&api, engine, text);
+  expect(!failed || strcmp(failed, "inlay_load") == 0 || strcmp(text, again) == 0, "an engine that had too little writes the same");
+  api.inlay_free(engine);
+  say("text: ", text);
+}
+
 int main(int argc, char** argv) {
   if (argc < 4) fail("usage", "windows_library MODE LIBRARY MODEL [OTHER_LIBRARY]");
   if (strcmp(argv[1], "cycles") == 0) cycles(argv[2], argv[3]);
@@ -232,6 +304,7 @@ int main(int argc, char** argv) {
   else if (strcmp(argv[1], "copies") == 0 && argc == 5) copies(argv[2], argv[3], argv[4]);
   else if (strcmp(argv[1], "held") == 0) held(argv[2], argv[3]);
   else if (strcmp(argv[1], "paths") == 0 && argc == 5) paths(argv[2], argv[4]);
+  else if (strcmp(argv[1], "short") == 0 && argc == 5) short_of_memory(argv[2], argv[3], argv[4]);
   else if (strcmp(argv[1], "leave") == 0) leave(argv[2], argv[3]);
   else fail("no such mode", argv[1]);
   printf("ok\n");
