@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
-
-#include <span>
 
 #include "tests/capi/client.h"
 
