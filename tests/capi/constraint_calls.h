@@ -85,6 +85,15 @@ std::vector<Row> constraint_rows() {
          const ConstraintPtr made = made_of(w, out);
          return out + constrained(w, made.get());
        }},
+      {"inlay_session_get_forced_text", [](const World& w) {
+         std::string out;
+         const ConstraintPtr made = made_of(w, out);
+         return out + generated(w, true, [&](const SessionPtr& session) {
+           inlay_error err;
+           const inlay_status status = inlay_session_set_constraint(session.get(), made.get(), nullptr, 0, &err);
+           return outcome(status, err) + text_of([&](auto... buf) { return CALL(inlay_session_get_forced_text, session.get(), buf...); });
+         });
+       }},
   };
 }
 

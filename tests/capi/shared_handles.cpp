@@ -69,6 +69,7 @@ const std::map<std::string, Call>& calls() {
       {"inlay_session_truncate", [](inlay_session* s) { return inlay_session_truncate(s, 3, nullptr); }},
       {"inlay_session_shift", [](inlay_session* s) { return inlay_session_shift(s, 1, 1, nullptr); }},
       {"inlay_session_set_constraint", [](inlay_session* s) { return inlay_session_set_constraint(s, nullptr, nullptr, 0, nullptr); }},
+      {"inlay_session_get_forced_text", [](inlay_session* s) { return inlay_session_get_forced_text(s, nullptr, 0, nullptr, nullptr); }},
       {"inlay_session_save",
        [](inlay_session* s) {
          size_t n = 0;
