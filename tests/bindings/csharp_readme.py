@@ -9,9 +9,9 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# A program, what is misspelt in it, and lines that it writes.
+# A program, what is misspelt in it, and lines that it writes. Where a text is cut into pieces is a matter of time.
 PROGRAMS = {
-    "Tales": ("queue.Submit", [r"1: , [a-z]+", r"1: MaxTokens$", r"2: [^\n]+", r"2: [A-Z]\w+$"]),
+    "Tales": ("queue.Submit", [r"1: ,", r"1: MaxTokens$", r"2: [^\n]+", r"2: [A-Z]\w+$"]),
     "Characters": ("session.Generate", [r'\{"mood":"(calm|angry)","coins":([0-9]|[1-9][0-9])\}$', r"(yes|no), Complete$"]),
     "Frames": ("ReadFrames", [r", [a-z]+ [a-z]+", r"32 tokens, MaxTokens, more than one frame: True$"]),
 }

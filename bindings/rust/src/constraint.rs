@@ -325,7 +325,7 @@ impl Session {
     /// [`Status::InvalidState`](crate::Status::InvalidState).
     pub fn forced_text(&mut self) -> Result<String> {
         let read = self.functions().inlay_session_get_forced_text;
-        let session = self.session;
+        let session = self.as_ptr();
         // SAFETY: the session is exclusively ours, and the buffer has the room that is told.
         read_string(TEXT_BYTES, |buf, cap, needed, err| unsafe { read(session, buf.cast(), cap, needed, err) })
     }
