@@ -176,9 +176,9 @@ func (c *Constraint) Info() (ConstraintInfo, error) {
 	return out, nil
 }
 
-// ForcedText is what the session's constraint leaves no choice about: the text that must follow, as far as that is clear, at most
-// 4096 bytes. It is empty without a constraint, where there is a choice, and where the text may end. It is drawn all the same; a
-// program may show it at once, or append its tokens with Accept.
+// ForcedText is the text that must follow under the session's constraint, up to where there is a choice or the text may end, at most
+// 4096 bytes. It is empty without a constraint. It is drawn all the same; a program may show it at once, or append its tokens with
+// Accept.
 func (s *Session) ForcedText() (string, error) {
 	const op = "forced text"
 	if err := s.begin(op); err != nil {

@@ -230,9 +230,7 @@ std::optional<Refusal> compile(const GenerateBody& body, const std::vector<int32
   params.text_len = body.demand.size();
   params.prompt = prompt.data();
   params.n_prompt = prompt.size();
-  const inlay_chat_parser_params read_by = parser_params(model);
-  params.format = read_by.format, params.format_len = read_by.format_len;
-  params.chat_template = read_by.chat_template, params.template_len = read_by.template_len;
+  set_format(model, params);
   inlay_constraint* made = nullptr;
   inlay_error error;
   const inlay_status status = inlay_constraint_create(model.engine, &params, &made, &error);
@@ -264,7 +262,8 @@ std::optional<Refusal> tokenize(const GenerateBody& body, const Model& model, st
 }
 
 std::optional<Refusal> make_reader(const GenerateBody& body, const std::vector<int32_t>& prompt, const Model& model, std::shared_ptr<MessageReader>& out) {
-  inlay_chat_parser_params params = parser_params(model);
+  inlay_chat_parser_params params = sized<inlay_chat_parser_params>();
+  set_format(model, params);
   params.tools = body.tools.data();
   params.tools_len = body.tools.size();
   params.prompt = prompt.data();

@@ -71,7 +71,8 @@ bool read_file(const std::string& path, std::string& out) {
 int describe_format(const Options& options, Model& model) {
   if (!options.template_file.empty() && !read_file(options.template_file, model.chat_template)) return fail(options.template_file, "cannot be read, or is empty");
   if (!options.format_file.empty() && !read_file(options.format_file, model.own_format)) return fail(options.format_file, "cannot be read, or is empty");
-  const inlay_chat_parser_params params = parser_params(model);
+  inlay_chat_parser_params params = sized<inlay_chat_parser_params>();
+  set_format(model, params);
   char text[4096];
   size_t n = 0;
   inlay_error error;

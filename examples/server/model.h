@@ -32,14 +32,13 @@ struct Model {
   bool takes_text = false;  // the arguments of earlier calls as text
 };
 
-// How messages are read.
-inline inlay_chat_parser_params parser_params(const Model& model) {
-  inlay_chat_parser_params params = sized<inlay_chat_parser_params>();
+// By which format and template messages are read (inlay_chat_parser_params) or constrained (inlay_constraint_params).
+template <class Params>
+void set_format(const Model& model, Params& params) {
   if (!model.own_format.empty()) params.format = model.own_format.data();
   params.format_len = model.own_format.size();
   if (!model.chat_template.empty()) params.chat_template = model.chat_template.data();
   params.template_len = model.chat_template.size();
-  return params;
 }
 
 }  // namespace inlay::server

@@ -1055,9 +1055,9 @@ typedef struct inlay_run_params {
   // Bounds what prompts add to a step, and so the time from one token to the next of those that draw. [microseconds, 0
   // or more, default 0: no bound]
   uint64_t max_step_us;
-  // Likewise of the calling thread's time. With NO_WAIT on a GPU, where budget_us bounds the GPU's time alone, the call
-  // begins nothing that it does not expect the thread to have done within this time. Where the call waits for what it
-  // computes the smaller of the two counts. [microseconds, 0 or more, default 0: no bound of its own]
+  // The same for the calling thread's time. It matters with NO_WAIT on a GPU, where budget_us bounds the GPU's time
+  // alone. Where the call waits for what it computes, the smaller of the two counts. [microseconds, 0 or more, default
+  // 0: no bound of its own]
   uint64_t host_budget_us;
 } inlay_run_params;
 
@@ -1974,9 +1974,9 @@ inlay_status inlay_constraint_get_remark(const inlay_constraint* constraint, siz
 inlay_status inlay_session_set_constraint(inlay_session* session, const inlay_constraint* constraint,
                                           const char* written, size_t written_len, inlay_error* err);
 
-// Gives what the session's constraint leaves no choice about: the text that must follow, as far as that is clear. Empty
-// without a constraint, where there is a choice, and where the text may end. It is drawn all the same; a host may show
-// it at once, or append its tokens with inlay_session_accept.
+// Gives the text that must follow under the session's constraint, up to where there is a choice or the text may end.
+// Empty without a constraint. It is drawn all the same; a host may show it at once, or append its tokens with
+// inlay_session_accept.
 // Thread: exclusive(session).
 // Blocks: no.
 // Ownership: Nothing is kept.

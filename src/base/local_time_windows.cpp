@@ -6,8 +6,8 @@
 
 namespace inlay {
 
-// Windows's zone, with its rules of this year. The C library would take the variable TZ for it where a host has one, which it reads in a way of its own:
-// with what others write there, such as Europe/Berlin, it is wrong by hours.
+// By Windows's zone, with this year's rules. The C library goes by the variable TZ where that is set, and reads it in its own way: with
+// Europe/Berlin it is wrong by hours.
 std::tm local_time(std::time_t when) {
   constexpr int64_t kTicks = 10'000'000, kSecondsFrom1601 = 11'644'473'600;
   const auto ticks = static_cast<uint64_t>((when + kSecondsFrom1601) * kTicks);

@@ -17,14 +17,14 @@ namespace inlay {
 struct ConstraintSource {
   enum class Kind : uint8_t { json_schema, any_json, gbnf, regex, choices, message };
   Kind kind = Kind::json_schema;
-  std::string text;                  // not of any_json and choices
-  std::vector<int32_t> prompt;       // of message: tokens, of which the last ones say what of the answer has begun
+  std::string text;                          // not of any_json and choices
+  std::vector<int32_t> prompt;               // of message: tokens, of which the last ones say what of the answer has begun
   std::optional<std::string> format;         // of message; else that of the template
   std::optional<std::string> chat_template;  // of message: which wrote the prompt; else the model's own
   std::vector<std::string> choices;
-  bool compact = false;              // JSON without whitespace
-  bool escapes = false;              // strings of values may have any escape
-  bool lenient = false;              // a schema's keywords that are not supported are dropped and remarked
+  bool compact = false;                      // JSON without whitespace
+  bool escapes = false;                      // strings of values may have any escape
+  bool lenient = false;                      // a schema's keywords that are not supported are dropped and remarked
 
   template <class Archive>
   void archive(Archive& a) {

@@ -9,11 +9,9 @@
 
 namespace inlay {
 
-static constexpr size_t kBeginning = 0, kEnding = 1;  // of call_times_
-
 RequestSteps::RequestSteps(Engine& engine, LiveRequests& live, RequestSessions& sessions)
     : engine_(engine), live_(live), sessions_(sessions), times_(engine.queue_.n_units(StepQueue::Extent::units)),
-      launch_times_(engine.queue_.n_units(StepQueue::Extent::units)), call_times_(2) {
+      launch_times_(engine.queue_.n_units(StepQueue::Extent::units)), begin_times_(1) {
   const auto most = static_cast<size_t>(engine.info_.max_sessions);
   open_.works.reserve(most);
   open_.samples.reserve(most);
@@ -63,7 +61,7 @@ Status RequestSteps::run_units(size_t n) {
   const double before = open_.seconds;
   INLAY_TRY(engine_.queue_.run(open_, n, results_of_step(), [this]() INLAY_NEEDS(engine_turn) { make_masks(); }));
   const auto us = static_cast<double>(live_.now() - began);
-  open_.seconds = before + us * 1e-6;
+  open_.seconds = before + us * 1e-6;  // by the requests' clock, which tests own
   if (n == 1 && open_.n_units > 1) times_.note(first, n_rows_, us);
   return {};
 }
@@ -81,21 +79,17 @@ bool RequestSteps::queue_step(const StepBudget& budget) {
   if (open_.ticket && open_.n_queued > open_.n_done) {
     const Result<TicketProgress> progress = engine_.queue_.poll(open_);
     if (progress.ok() && !progress->is_done) return true;
-    const int64_t began = live_.now();
     const int32_t n_rows = n_rows_;
     const Status status = progress.ok() ? collect(progress->seconds) : progress.status();
     if (!status.ok()) return fail_step(status), true;
-    if (open_.n_left() == 0) {
-      finish_step();
-      call_times_.note(kEnding, n_rows, static_cast<double>(live_.now() - began));
-    }
-    const double next = open_.ticket ? launch_times_.expect_any(open_.n_done, n_rows_) : call_times_.expect(kBeginning, n_rows) + launch_of_step(budget, host_us, n_rows);
+    if (open_.n_left() == 0) finish_step();
+    const double next = open_.ticket ? launch_times_.expect_any(open_.n_done, n_rows_) : begin_times_.expect(0, n_rows) + launch_of_step(budget, host_us, n_rows);
     if (next > left_of_host(budget)) return true;
   }
   if (!open_.ticket) {
     const int64_t began = live_.now();
     if (!begin_step(budget)) return false;
-    if (open_.ticket) call_times_.note(kBeginning, n_rows_, static_cast<double>(live_.now() - began));
+    if (open_.ticket) begin_times_.note(0, n_rows_, static_cast<double>(live_.now() - began));
   }
   const Status status = queue_units(budget);
   if (!status.ok()) fail_step(status);

@@ -80,8 +80,8 @@ class RequestSteps {
   LiveRequests& live_;
   RequestSessions& sessions_;
   UnitTimes times_;
-  // Of calls that only queue, what they take of the host: launching units or whole steps, and beside that beginning a step and ending one.
-  UnitTimes launch_times_, call_times_;
+  // What calls that only queue take of the host: to launch units or whole steps, and to begin a step.
+  UnitTimes launch_times_, begin_times_;
 
   // The round.
   std::vector<Waiting> waiting_ INLAY_GUARDED_BY(engine_turn);  // scratch

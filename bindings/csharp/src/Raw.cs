@@ -1408,10 +1408,9 @@ namespace Inlay.Raw
         /// <summary>Bounds what prompts add to a step, and so the time from one token to the next of those that draw.
         /// [microseconds, 0 or more, default 0: no bound]</summary>
         public ulong max_step_us;
-        /// <summary>Likewise of the calling thread's time. With NO_WAIT on a GPU, where budget_us bounds the GPU's time
-        /// alone, the call begins nothing that it does not expect the thread to have done within this time. Where the call
-        /// waits for what it computes the smaller of the two counts. [microseconds, 0 or more, default 0: no bound of its
-        /// own]</summary>
+        /// <summary>The same for the calling thread's time. It matters with NO_WAIT on a GPU, where budget_us bounds the
+        /// GPU's time alone. Where the call waits for what it computes, the smaller of the two counts. [microseconds, 0 or
+        /// more, default 0: no bound of its own]</summary>
         public ulong host_budget_us;
     }
 
@@ -3213,9 +3212,9 @@ namespace Inlay.Raw
             return _inlay_session_set_constraint(session, constraint, written, written_len, err);
         }
 
-        /// <summary>Gives what the session's constraint leaves no choice about: the text that must follow, as far as that
-        /// is clear. Empty without a constraint, where there is a choice, and where the text may end. It is drawn all the
-        /// same; a host may show it at once, or append its tokens with inlay_session_accept.</summary>
+        /// <summary>Gives the text that must follow under the session's constraint, up to where there is a choice or the
+        /// text may end. Empty without a constraint. It is drawn all the same; a host may show it at once, or append its
+        /// tokens with inlay_session_accept.</summary>
         /// <param name="session">The session.</param>
         /// <param name="buf">Whole characters, ended by a zero if there is room. May be null.</param>
         /// <param name="cap">Room in buf. [bytes]</param>

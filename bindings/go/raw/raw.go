@@ -2159,9 +2159,9 @@ type RunParams struct {
 	// Bounds what prompts add to a step, and so the time from one token to the next of those that draw.
 	// [microseconds, 0 or more, default 0: no bound]
 	MaxStepUs uint64
-	// Likewise of the calling thread's time. With NO_WAIT on a GPU, where budget_us bounds the GPU's time alone, the
-	// call begins nothing that it does not expect the thread to have done within this time. Where the call waits for
-	// what it computes the smaller of the two counts. [microseconds, 0 or more, default 0: no bound of its own]
+	// The same for the calling thread's time. It matters with NO_WAIT on a GPU, where budget_us bounds the GPU's time
+	// alone. Where the call waits for what it computes, the smaller of the two counts. [microseconds, 0 or more,
+	// default 0: no bound of its own]
 	HostBudgetUs uint64
 }
 
@@ -3455,10 +3455,9 @@ func SessionSetConstraint(session *Session, constraint *Constraint, written *byt
 	return Status(C.go_inlay_session_set_constraint((*C.inlay_session)(unsafe.Pointer(session)), (*C.inlay_constraint)(unsafe.Pointer(constraint)), (*C.char)(unsafe.Pointer(written)), C.size_t(writtenLen), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
-// SessionGetForcedText is inlay_session_get_forced_text. Gives what the session's constraint leaves no choice about:
-// the text that must follow, as far as that is clear. Empty without a constraint, where there is a choice, and where
-// the text may end. It is drawn all the same; a host may show it at once, or append its tokens with
-// inlay_session_accept.
+// SessionGetForcedText is inlay_session_get_forced_text. Gives the text that must follow under the session's
+// constraint, up to where there is a choice or the text may end. Empty without a constraint. It is drawn all the
+// same; a host may show it at once, or append its tokens with inlay_session_accept.
 //
 //   - session: The session.
 //   - buf: Whole characters, ended by a zero if there is room.

@@ -307,9 +307,9 @@ impl Engine {
 }
 
 impl Session {
-    /// What the session's constraint leaves no choice about: the text that must follow, as far as that is clear, at most 4096 bytes.
-    /// Empty without a constraint, where there is a choice, and where the text may end. It is drawn all the same; a program may show
-    /// it at once, or append its tokens with [`accept`](Self::accept).
+    /// The text that must follow under the session's constraint, up to where there is a choice or the text may end, at most 4096
+    /// bytes. Empty without a constraint. It is drawn all the same; a program may show it at once, or append its tokens with
+    /// [`accept`](Self::accept).
     ///
     /// ```
     /// # use inlay::*;

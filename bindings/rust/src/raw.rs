@@ -1505,9 +1505,9 @@ pub struct inlay_run_params {
     /// Bounds what prompts add to a step, and so the time from one token to the next of those that draw.
     /// (microseconds, 0 or more, default 0: no bound)
     pub max_step_us: u64,
-    /// Likewise of the calling thread's time. With NO_WAIT on a GPU, where budget_us bounds the GPU's time alone, the
-    /// call begins nothing that it does not expect the thread to have done within this time. Where the call waits for
-    /// what it computes the smaller of the two counts. (microseconds, 0 or more, default 0: no bound of its own)
+    /// The same for the calling thread's time. It matters with NO_WAIT on a GPU, where budget_us bounds the GPU's
+    /// time alone. Where the call waits for what it computes, the smaller of the two counts. (microseconds, 0 or
+    /// more, default 0: no bound of its own)
     pub host_budget_us: u64,
 }
 
@@ -2836,10 +2836,9 @@ pub struct Functions {
     ///   be null)
     /// - `written_len`: Its length, or SIZE_MAX if a zero ends it. (bytes)
     pub inlay_session_set_constraint: unsafe extern "C" fn(session: *mut inlay_session, constraint: *const inlay_constraint, written: *const c_char, written_len: usize, err: *mut inlay_error) -> inlay_status,
-    /// Gives what the session's constraint leaves no choice about: the text that must follow, as far as that is
-    /// clear. Empty without a constraint, where there is a choice, and where the text may end. It is drawn all the
-    /// same; a host may show it at once, or append its tokens with
-    /// [`inlay_session_accept`](Functions::inlay_session_accept).
+    /// Gives the text that must follow under the session's constraint, up to where there is a choice or the text may
+    /// end. Empty without a constraint. It is drawn all the same; a host may show it at once, or append its tokens
+    /// with [`inlay_session_accept`](Functions::inlay_session_accept).
     ///
     /// - Thread: exclusive(session).
     /// - Blocks: no.
