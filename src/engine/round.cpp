@@ -88,11 +88,10 @@ bool RoundPlanner::gives_way(size_t other, size_t i) const {
   return at(other).n_drawn >= limits_.min_drawn && is_below(other, i);
 }
 
-// Levels as they were submitted, so that those who gained by waiting do not put out their equals, who would then wait and put out them; at the
-// top, who has waited longest comes first.
+// By priorities as they were submitted. What a request gains by waiting only says when it begins: if it put out its equals, these would wait and
+// put out it, and where a step is slow each would compute its whole prompt again for a few tokens.
 bool RoundPlanner::is_below(size_t other, size_t i) const {
-  const int32_t own = at(i).state == State::running ? at(i).priority : level(i);
-  if (at(other).priority != own) return at(other).priority < own;
+  if (at(other).priority != at(i).priority) return at(other).priority < at(i).priority;
   return at(i).state == State::running && std::pair(at(other).submitted, other) > std::pair(at(i).submitted, i);
 }
 

@@ -266,6 +266,22 @@ TEST(Round, WaitingHasABoundUnderEndlessLoad) {
   EXPECT_EQ(wait_under_load(INT64_MAX / 16), INT64_MAX) << "negative control: without what it gains by waiting it never begins";
 }
 
+// However slow a step is: all that wait have risen to the top long before those that run have ended.
+TEST(Round, WhoGainedByWaitingPutsOutNoEqual) {
+  RoundLimits limits = usual();
+  limits.max_sequences = 3;
+  limits.age = 1;
+  World world(limits, 4);
+  for (int32_t i = 0; i < 12; ++i) world.submit(40, 100, 2);
+  for (int32_t i = 0; i < 3; ++i) world.step();
+  world.submit(40, 10, 1);  // less important, and waits as long
+  while (world.step()) {
+  }
+  EXPECT_EQ(world.fault(), "");
+  EXPECT_EQ(world.ended().size(), 13u);
+  EXPECT_EQ(world.n_put_out(), 0);
+}
+
 TEST(Round, ShortOfBlocksTheLeastImportantGivesWayAndComesBackFirst) {
   RoundLimits limits = usual();
   limits.n_blocks = 20;
