@@ -472,8 +472,8 @@ const (
 	ConstraintChoices = raw.ConstraintChoices
 	// A message with calls of tools, as the model's format writes them, or content by a schema; reasoning before is
 	// free or limited. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools", "tool_choice",
-	// "parallel_tool_calls", "response_format"}, all as OpenAI's protocol has them, and {"reasoning": {"max_tokens":
-	// N}}, which closes reasoning behind N tokens.
+	// "parallel_tool_calls", "response_format"}, as OpenAI's protocol has them, and {"reasoning": {"max_tokens": N}},
+	// which closes reasoning behind N tokens.
 	ConstraintMessage = raw.ConstraintMessage
 )
 
@@ -553,6 +553,7 @@ const (
 	ChatParserInfoFinished = raw.ChatParserInfoFinished
 	// With FINISHED: neither reasoning nor a call is open. A message that was cut need not be.
 	ChatParserInfoComplete = raw.ChatParserInfoComplete
-	// Some text was not as the format says. It is content.
+	// Some text was not as the format says. It is content; a control character in a call's JSON is written as JSON
+	// has it.
 	ChatParserInfoMalformed = raw.ChatParserInfoMalformed
 )

@@ -39,9 +39,9 @@ type ConstraintOptions struct {
 
 // ConstraintInfo is what a constraint takes.
 type ConstraintInfo struct {
-	// Memory counts the bytes that it has now, without the vocabulary's, which all constraints of an engine share. It grows while
+	// MemoryBytes counts the bytes that it has now, without the vocabulary's, which all constraints of an engine share. It grows while
 	// the constraint is used, within a bound of some tens of megabytes.
-	Memory uint64 `json:"memory"`
+	MemoryBytes uint64 `json:"memory_bytes"`
 	// Remarks are what compiling a schema left to say, each with its place: a format that is not known and demands nothing, or
 	// what ConstraintFlagLenient dropped.
 	Remarks []string `json:"remarks,omitempty"`
@@ -163,7 +163,7 @@ func (c *Constraint) Info() (ConstraintInfo, error) {
 	if err != nil {
 		return ConstraintInfo{}, err
 	}
-	out := ConstraintInfo{Memory: info.Memory}
+	out := ConstraintInfo{MemoryBytes: info.MemoryBytes}
 	for i := int32(0); i < info.NRemarks; i++ {
 		remark, err := readText(op, 256, func(buf *byte, size uintptr, needed *uintptr, err *raw.Error) Status {
 			return raw.ConstraintGetRemark(c.handle, uintptr(i), buf, size, needed, err)

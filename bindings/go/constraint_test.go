@@ -159,13 +159,13 @@ func TestInfoOfAConstraint(t *testing.T) {
 	constraint := constraintOf(t, engine, ConstraintOptions{JSONSchema: fmt.Sprintf(
 		`{"properties": {"a": {"type": "string", "format": "gadget"}, "%s": {"type": "string", "format": "widget"}}}`, long)})
 	before, err := constraint.Info()
-	if err != nil || before.Memory == 0 || len(before.Remarks) != 2 || !strings.Contains(before.Remarks[0], "gadget") ||
+	if err != nil || before.MemoryBytes == 0 || len(before.Remarks) != 2 || !strings.Contains(before.Remarks[0], "gadget") ||
 		!strings.Contains(before.Remarks[1], "widget") || len(before.Remarks[1]) < 100 {
 		t.Fatal(before, err)
 	}
 	written(t, engine, under(constraint, 1))
-	if after, err := constraint.Info(); err != nil || after.Memory <= before.Memory || len(after.Remarks) != 2 {
-		t.Errorf("%d bytes before, %d after; %v", before.Memory, after.Memory, err)
+	if after, err := constraint.Info(); err != nil || after.MemoryBytes <= before.MemoryBytes || len(after.Remarks) != 2 {
+		t.Errorf("%d bytes before, %d after; %v", before.MemoryBytes, after.MemoryBytes, err)
 	}
 	if info, err := constraintOf(t, engine, ConstraintOptions{AnyJSON: true}).Info(); err != nil || len(info.Remarks) != 0 {
 		t.Error(info, err)
@@ -490,7 +490,7 @@ func TestConstraintsOutlive(t *testing.T) {
 			t.Fatal(err)
 		}
 	}()
-	if info, err := last.Info(); err != nil || info.Memory == 0 {
+	if info, err := last.Info(); err != nil || info.MemoryBytes == 0 {
 		t.Error(info, err)
 	}
 	last.Close()
@@ -590,8 +590,8 @@ func TestDroppedConstraints(t *testing.T) {
 		if i == 50 {
 			atFirst = residentBytes(t)
 			info, err := constraintOf(t, engine, ConstraintOptions{Choices: choices}).Info()
-			if err != nil || info.Memory < 2<<20 {
-				t.Errorf("%d bytes are too few to be missed; %v", info.Memory, err)
+			if err != nil || info.MemoryBytes < 2<<20 {
+				t.Errorf("%d bytes are too few to be missed; %v", info.MemoryBytes, err)
 			}
 		}
 	}

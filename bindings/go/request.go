@@ -34,8 +34,8 @@ type Request struct {
 	// what both begin with is not computed again. Requests for one session run one after the other, as they were submitted. The
 	// sequence stays in the session, also of a request that is cancelled; closing it cancels them.
 	Continues *Session
-	// Priority says who comes first: who has more. A request that waits rises by one every 250 ms, so that it waits at most
-	// 1.75 s for those above it that came later. Range: 0 to 7.
+	// Priority says who comes first: who has more, and may put out those that have less where the pool is full. A request that
+	// waits rises by one every 250 ms: that says when it begins, and puts out no equal. Range: 0 to 7.
 	Priority int
 	// Deadline is from now on: among waiting requests of one priority the earliest comes first. It is no promise; 0 is none.
 	// Range: 0 or more.

@@ -241,8 +241,8 @@ func (q *Queue) Cancel(id RequestID) {
 }
 
 // TakeValues moves the vector of a RequestEmbed that has ended with FinishEmbedded to the caller, once. Until then it stays, and the
-// request counts among MaxRequests. The error matches StatusInvalidState where the request has not ended or has no vector, and
-// StatusInvalidArgument where it was taken.
+// request counts among MaxRequests. The error matches StatusInvalidState where the request has not ended, and
+// StatusNotFound where there is no vector of it, or it was taken.
 func (q *Queue) TakeValues(id RequestID) ([]float32, error) {
 	const op = "take values"
 	s, err := q.join(op)

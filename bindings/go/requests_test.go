@@ -492,7 +492,7 @@ func TestBlocksGoToTheHostAndComeBack(t *testing.T) {
 	engine := engineWith(t, func(o *LoadOptions) {
 		o.Context, o.MaxSessions, o.KVBudget, o.PrefixCacheHost = 256, 1, 4*block, 6*block
 	})
-	for stats, _ := engine.Stats(); stats.HostBytes < 6*block; stats, _ = engine.Stats() { // a thread takes it
+	for stats, _ := engine.Stats(); stats.PrefixCacheHostBytes < 6*block; stats, _ = engine.Stats() { // a thread takes it
 		time.Sleep(time.Millisecond)
 	}
 	queue := queueOf(t, engine, nil)

@@ -29,7 +29,7 @@ type RunInfo struct {
 	// HasWork tells if another call at once would compute.
 	HasWork bool `json:"has_work"`
 	// NTokens counts the tokens that were drawn.
-	NTokens int `json:"n_tokens"`
+	NTokens uint64 `json:"n_tokens"`
 	// NRequests counts the engine's requests that have not ended.
 	NRequests int `json:"n_requests"`
 }
@@ -81,7 +81,7 @@ func (e *Engine) Run(ctx context.Context, options RunOptions) (RunInfo, error) {
 			return out, err
 		}
 		out.HasWork, out.NRequests = info.Flags&RunInfoHasWork != 0, int(info.NRequests)
-		out.NTokens += int(info.NTokens)
+		out.NTokens += info.NTokens
 		if !byStep || !out.HasWork {
 			return out, nil
 		}

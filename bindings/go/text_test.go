@@ -82,7 +82,7 @@ func TestJSON(t *testing.T) {
 			Message: "x", PromptTokens: 3, CachedTokens: 2, GeneratedTokens: 1, QueuedTime: 4, PromptTime: 5, DecodeTime: 6},
 		`"tokens":[{"token":5,`:     RequestEvent{Kind: RequestEventTokens, Tokens: []TokenLogprob{{5, -1}}, Text: "x"},
 		`"n_requests":3`:            RunInfo{HasWork: true, NTokens: 2, NRequests: 3},
-		`"remarks":["x"]`:           ConstraintInfo{Memory: 5, Remarks: []string{"x"}},
+		`"remarks":["x"]`:           ConstraintInfo{MemoryBytes: 5, Remarks: []string{"x"}},
 		`"constraint_state":"DEAD"`: SessionInfo{ConstraintState: ConstraintStateDead},
 	} {
 		text, err := json.Marshal(value)

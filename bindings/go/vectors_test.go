@@ -39,11 +39,11 @@ func TestRequestsEmbed(t *testing.T) {
 				t.Fatalf("value %d of text %d is %v, expected %v", k, i, got[k], want[i][k])
 			}
 		}
-		if _, err := queue.TakeValues(id); !errors.Is(err, StatusInvalidArgument) {
+		if _, err := queue.TakeValues(id); !errors.Is(err, StatusNotFound) {
 			t.Error("a vector is taken once:", err)
 		}
 	}
-	if _, err := queue.TakeValues(beside); !errors.Is(err, StatusInvalidArgument) {
+	if _, err := queue.TakeValues(beside); !errors.Is(err, StatusNotFound) {
 		t.Error(err)
 	}
 }
@@ -63,11 +63,11 @@ func TestWhatIsNoVectorIsRefused(t *testing.T) {
 	} {
 		request := vector
 		change(&request)
-		if _, err := queue.Submit(&request); !errors.Is(err, StatusInvalidArgument) || !strings.Contains(err.Error(), named) {
+		if _, err := queue.Submit(&request); !errors.Is(err, StatusNotFound) || !strings.Contains(err.Error(), named) {
 			t.Errorf("%s: %v", named, err)
 		}
 	}
-	if _, err := engine.Ask(context.Background(), &vector); !errors.Is(err, StatusInvalidArgument) {
+	if _, err := engine.Ask(context.Background(), &vector); !errors.Is(err, StatusNotFound) {
 		t.Error(err)
 	}
 	id := submit(t, queue, vector)

@@ -83,7 +83,7 @@ inlay_status inlay_constraint_get_info(const inlay_constraint* constraint, inlay
     INLAY_TRY(check_out_struct(info, "info"));
     inlay_constraint_info out = {};
     out.n_remarks = static_cast<int32_t>(constraint->made.remarks.size());
-    out.memory = constraint->made.constraint->memory();
+    out.memory_bytes = constraint->made.constraint->memory();
     write_struct(info, out);
     return {};
   });

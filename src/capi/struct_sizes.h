@@ -58,7 +58,7 @@ inline constexpr size_t kFirstSize<inlay_request_event> = 112;
 template <>
 inline constexpr size_t kFirstSize<inlay_run_params> = 32;
 template <>
-inline constexpr size_t kFirstSize<inlay_run_info> = 16;
+inline constexpr size_t kFirstSize<inlay_run_info> = 24;
 template <>
 inline constexpr size_t kFirstSize<inlay_thread_params> = 32;
 template <>

@@ -80,6 +80,10 @@ bool RequestQueue::add_end(Request& request, RequestEnd end, TextStream* text, s
   Request::News& news = request.news;
   if (news.has_ended) return false;
   if (text != nullptr && !news.is_cancelled) take_text(*text, news.text);
+  if (news.is_cancelled && end.reason != FinishReason::error) {  // its last token may not have been told
+    end.reason = FinishReason::cancelled;
+    values.clear();
+  }
   news.has_ended = true;
   news.end = std::move(end);
   news.values = std::move(values);
@@ -181,11 +185,11 @@ Status RequestQueue::take_values(uint64_t id, std::span<float> out, bool only_as
   const Lock lock(mutex_);
   const auto number = static_cast<unsigned long long>(id);
   const auto found = requests_.find(id);
-  if (found == requests_.end()) return error(Code::invalid_argument, "the queue has no request %llu any more, or never had it: a vector can be taken once", number);
+  if (found == requests_.end()) return error(Code::not_found, "the queue has no request %llu any more, or never had it: a vector can be taken once", number);
   Request::News& news = found->second->news;
   if (!news.has_ended) return error(Code::invalid_state, "request %llu has not ended", number);
   if (news.values.empty())
-    return error(Code::invalid_state, "request %llu has no vector: %s", number, news.end.n_values > 0 ? "it was taken" : "it is of another kind than EMBED, or did not end with EMBEDDED");
+    return error(Code::not_found, "request %llu has no vector: %s", number, news.end.n_values > 0 ? "it was taken" : "it is of another kind than EMBED, or did not end with EMBEDDED");
   n = news.values.size();
   if (only_asks) return {};
   if (out.size() < n) {

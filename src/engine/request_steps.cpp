@@ -33,7 +33,7 @@ bool RequestSteps::go_on(const StepBudget& budget, RunResult& result) {
   } catch (const std::bad_alloc&) {
     fail_step(error(Code::out_of_memory, "out of host memory"));
   }
-  result.n_tokens += n_drawn_;
+  result.n_tokens += static_cast<uint64_t>(n_drawn_);
   return goes_on;
 }
 

@@ -20,7 +20,7 @@ struct StepBudget {
 
 // What it came to.
 struct RunResult {
-  int32_t n_tokens = 0;    // drawn
+  uint64_t n_tokens = 0;   // drawn
   int32_t n_requests = 0;  // that have not ended
   bool has_work = false;   // another call at once would compute
   bool ran = false;        // a unit

@@ -25,7 +25,7 @@ static void test_constraints(const inlay_engine* engine) {
     inlay_constraint_info about = {0};
     about.struct_size = sizeof about;
     EXPECT(INLAY_OK, CALL(inlay_constraint_get_info)(made, &about, &err));
-    CHECK(about.n_remarks == 1 && about.memory > 0);
+    CHECK(about.n_remarks == 1 && about.memory_bytes > 0);
     EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_constraint_get_info)(NULL, &about, &err));
   }
   TEXT_OUT(CALL(inlay_constraint_get_remark)(made, 0, buf, cap, &need, &err));

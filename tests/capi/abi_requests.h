@@ -126,8 +126,8 @@ static void test_vectors(const inlay_engine* engine, const inlay_queue* queue) {
   IN_STRUCT(inlay_request, (p->tokens = text, p->n_tokens = 3, p->kind = INLAY_REQUEST_PREFILL), CALL(inlay_submit)(queue, p, &other, &err), INLAY_OK);
   EXPECT(INLAY_INVALID_STATE, CALL(inlay_request_take_values)(queue, vector, got, 4096, &n, &err));
   EXPECT(INLAY_OK, CALL(inlay_run)(engine, NULL, &info, &err));
-  EXPECT(INLAY_INVALID_STATE, CALL(inlay_request_take_values)(queue, other, got, 4096, &n, &err));
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_request_take_values)(queue, UINT64_MAX, got, 4096, &n, &err));
+  EXPECT(INLAY_NOT_FOUND, CALL(inlay_request_take_values)(queue, other, got, 4096, &n, &err));
+  EXPECT(INLAY_NOT_FOUND, CALL(inlay_request_take_values)(queue, UINT64_MAX, got, 4096, &n, &err));
   for (n = 1; n > 0;) {
     EXPECT(INLAY_OK, CALL(inlay_poll)(queue, &event, 1, sizeof event, NULL, 0, NULL, 0, &n, &err));
     if (n == 0) break;
@@ -143,7 +143,7 @@ static void test_vectors(const inlay_engine* engine, const inlay_queue* queue) {
   CHECK(n == width && err.required == width && err.available == width - 1);
   EXPECT(INLAY_OK, CALL(inlay_request_take_values)(queue, vector, got, width, NULL, &err));
   CHECK(memcmp(got, want, width * sizeof *got) == 0);
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_request_take_values)(queue, vector, got, width, &n, &err));
+  EXPECT(INLAY_NOT_FOUND, CALL(inlay_request_take_values)(queue, vector, got, width, &n, &err));
   CHECK(n == 0);
   CALL(inlay_session_free)(session);
 }

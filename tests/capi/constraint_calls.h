@@ -73,7 +73,7 @@ std::vector<Row> constraint_rows() {
          inlay_constraint_info info = sized<inlay_constraint_info>();
          inlay_error err;
          const inlay_status status = CALL(inlay_constraint_get_info, made.get(), &info, &err);
-         return out + outcome(status, err) + std::to_string(info.n_remarks) + std::to_string(info.memory > 0);
+         return out + outcome(status, err) + std::to_string(info.n_remarks) + std::to_string(info.memory_bytes > 0);
        }},
       {"inlay_constraint_get_remark", [](const World& w) {
          std::string out;

@@ -197,7 +197,7 @@ inline std::string computed_behind_others(inlay_load_params params) {
   const QueuePtr queue = new_queue(own);
   const inlay_session_params session = short_session();
   inlay_stats stats = sized<inlay_stats>();
-  while (stats.host_bytes < plan.prefix_cache_host_bytes) inlay_engine_get_stats(own.get(), &stats, nullptr);  // a thread takes it
+  while (stats.prefix_cache_host_bytes < plan.prefix_cache_host_bytes) inlay_engine_get_stats(own.get(), &stats, nullptr);  // a thread takes it
   for (const int32_t token : {65, 66, 65}) {
     submit(queue, request_of(Tokens(100, token), &session));
     answers_of(own, queue);

@@ -76,8 +76,8 @@ TEST(Requests, BlocksGoToTheHostAndComeBack) {
   params.kv_budget_bytes = 4 * block;
   const EnginePtr engine = load(params);
   inlay_stats stats = sized<inlay_stats>();
-  while (stats.host_bytes == 0) ASSERT_EQ(inlay_engine_get_stats(engine.get(), &stats, nullptr), INLAY_OK);  // a thread takes it
-  EXPECT_EQ(stats.host_bytes, 6 * block) << "less than a chunk";
+  while (stats.prefix_cache_host_bytes == 0) ASSERT_EQ(inlay_engine_get_stats(engine.get(), &stats, nullptr), INLAY_OK);  // a thread takes it
+  EXPECT_EQ(stats.prefix_cache_host_bytes, 6 * block) << "less than a chunk";
   const inlay_session_params session = up_to(4);
   const QueuePtr queue = new_queue(engine);
   Answer first;

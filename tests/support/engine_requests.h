@@ -3,9 +3,11 @@
 
 #include <optional>
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "src/engine/requests.h"
@@ -51,6 +53,13 @@ class EngineRequests : public EngineSessions {
     ASSERT_NE(engine_, nullptr);
     queue_ = engine_->requests().add_queue(engine_, limits);
     n_events_ = 0;
+  }
+  // On the CPU time passes with what is computed, so that a schedule is the same on a slow machine. Before anything is submitted.
+  void use_own_clock() {
+    if (GetParam() != DeviceKind::cpu) return;
+    const auto now = std::make_shared<std::atomic<int64_t>>(1'000'000);
+    engine_->requests().live().set_hooks({.now = [now] { return *now += 2; }});
+    engine_->backend().set_inspection({.fault = [now] { return *now += 25, Status(); }});
   }
   // Of a pool of n blocks.
   EngineOptions with_blocks(int32_t n, int32_t max_sessions = 4) {

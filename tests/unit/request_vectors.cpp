@@ -336,7 +336,7 @@ TEST_P(RequestVectors, AreTakenOnce) {
     return status;
   };
   EXPECT_EQ(refusal(id).message, "request " + std::to_string(id) + " has not ended");
-  EXPECT_EQ(refusal(12345678).code, Code::invalid_argument);
+  EXPECT_EQ(refusal(12345678).code, Code::not_found);
   run_once_through();
   EXPECT_EQ(refusal(other).message, "request " + std::to_string(other) + " has no vector: it is of another kind than EMBED, or did not end with EMBEDDED");
   const auto width = static_cast<size_t>(engine_->spec().d_model);
@@ -351,7 +351,7 @@ TEST_P(RequestVectors, AreTakenOnce) {
   submit(prompt(5), plain(1));
   EXPECT_EQ(refused(prompt(5), plain(1)).code, Code::queue_full) << "the vector has its place though its end was polled";
   expect_vector(id, vector_alone(*engine_, prompt(40), {.pooling = Pooling::mean}), "taken");
-  EXPECT_EQ(refusal(id).code, Code::invalid_argument) << "once";
+  EXPECT_EQ(refusal(id).code, Code::not_found) << "once";
   const uint64_t early = submit(prompt(5), embedding(Pooling::last));
   run_once_through();
   collected_[early].end.n_values = width;
@@ -359,7 +359,7 @@ TEST_P(RequestVectors, AreTakenOnce) {
   EXPECT_EQ(refusal(early).message, "request " + std::to_string(early) + " has no vector: it was taken");
   poll();
   EXPECT_EQ(collected_[early].end.n_values, width) << "the end says so, though it was taken before";
-  EXPECT_EQ(refusal(early).code, Code::invalid_argument);
+  EXPECT_EQ(refusal(early).code, Code::not_found);
 }
 
 // Of an engine that is gone: what is there can be taken, what is not there ends.

@@ -44,6 +44,7 @@ void EngineRequests::compare_with_alone(bool stores) {
     const bool small = seed % 2 == 1;
     const int64_t budget = seed % 3 == 2 ? 300 : 0;
     load_with(with_blocks(small ? 4 : 16));
+    use_own_clock();
     if (stores) engine_->requests().live().store_put_outs(64);
     n_events_ = 0;
     collected_.clear();
@@ -107,6 +108,26 @@ void EngineRequests::compare_with_alone(bool stores) {
   std::printf("%llu put out, %llu of %llu tokens computed again, %llu copied\n", static_cast<unsigned long long>(n_put_out),
               static_cast<unsigned long long>(n_again), static_cast<unsigned long long>(n_all), static_cast<unsigned long long>(n_back));
   expect_few_differ();
+}
+
+// Between the draw of a token and its telling: the last one is then not told, so its end must not say that the text is whole.
+TEST_P(EngineRequests, ACancelThatComesWithItsLastTokenIsWhatEndsIt) {
+  for (const int32_t at : {1, 3}) {
+    uint64_t id = 0;
+    int32_t n_drawn = 0;
+    load_with({.n_context = 128, .max_sessions = 1, .n_threads = 1, .prefill_chunk = 32});
+    n_events_ = 0;
+    collected_.clear();
+    engine_->requests().live().set_hooks({.drew = [&](const Request&, int32_t) {
+      if (++n_drawn == at) { EXPECT_TRUE(queue_->cancel(id)); }
+    }});
+    id = submit(prompt(20), plain(3));
+    run_all();
+    EXPECT_EQ(collected_[id].n_ends, 1);
+    EXPECT_EQ(collected_[id].end.reason, FinishReason::cancelled);
+    EXPECT_EQ(collected_[id].tokens.size(), static_cast<size_t>(at - 1)) << "after cancel returns no token is told";
+    engine_->requests().live().set_hooks({});
+  }
 }
 
 TEST_P(EngineRequests, EachComesToWhatItComesToAlone) { compare_with_alone(false); }

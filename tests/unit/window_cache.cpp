@@ -207,6 +207,7 @@ TEST_P(WindowsFoundAgain, EachComesToWhatItComesToAlone) {
     if (!other) other = open(window, false, 1);
     const uint64_t one = other->info().memory.kv;  // of a session with the whole context
     use(open(window, true, 4, seed % 2 == 0 ? one * 5 / 4 : 0));
+    use_own_clock();
     std::mt19937 random(seed);
     const auto below = [&](int32_t n) { return static_cast<int32_t>(random() % static_cast<uint32_t>(n)); };
     std::vector<std::pair<uint64_t, Tokens>> jobs;

@@ -30,7 +30,7 @@ namespace Inlay
 
         /// <summary>Bytes of host memory that it has now, without those of the vocabulary, which all constraints of an engine share. It
         /// grows while it is used, within a bound of some tens of megabytes.</summary>
-        public ulong MemoryBytes { get { return ReadInfo().memory; } }
+        public ulong MemoryBytes { get { return ReadInfo().memory_bytes; } }
 
         /// <summary>What compiling a schema left to say, with its place: a format that is not known and demands nothing, or what
         /// ConstraintFlags.Lenient dropped.</summary>

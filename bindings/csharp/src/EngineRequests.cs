@@ -75,7 +75,7 @@ namespace Inlay
         internal RunInfo(ref inlay_run_info raw)
         {
             HasWork = (raw.flags & RunInfoFlags.HasWork) != 0;
-            Tokens = raw.n_tokens;
+            Tokens = checked((long)raw.n_tokens);
             Requests = raw.n_requests;
         }
 
@@ -83,7 +83,7 @@ namespace Inlay
         public readonly bool HasWork;
 
         /// <summary>Tokens that were drawn.</summary>
-        public readonly int Tokens;
+        public readonly long Tokens;
 
         /// <summary>Requests of the engine that have not ended.</summary>
         public readonly int Requests;

@@ -460,7 +460,7 @@ namespace Inlay
         Choices = 4,
         /// <summary>A message with calls of tools, as the model's format writes them, or content by a schema; reasoning
         /// before is free or limited. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools",
-        /// "tool_choice", "parallel_tool_calls", "response_format"}, all as OpenAI's protocol has them, and {"reasoning":
+        /// "tool_choice", "parallel_tool_calls", "response_format"}, as OpenAI's protocol has them, and {"reasoning":
         /// {"max_tokens": N}}, which closes reasoning behind N tokens.</summary>
         Message = 5,
     }
@@ -546,7 +546,8 @@ namespace Inlay
         Finished = 1,
         /// <summary>With FINISHED: neither reasoning nor a call is open. A message that was cut need not be.</summary>
         Complete = 2,
-        /// <summary>Some text was not as the format says. It is content.</summary>
+        /// <summary>Some text was not as the format says. It is content; a control character in a call's JSON is written as
+        /// JSON has it.</summary>
         Malformed = 4,
     }
 }
@@ -1113,8 +1114,8 @@ namespace Inlay.Raw
         public ulong n_kv_blocks_from_host;
         /// <summary>Of these, blocks that were given up there for others.</summary>
         public ulong n_kv_blocks_host_dropped;
-        /// <summary>Of prefix_cache_host_bytes, what was taken of the host's memory so far. [bytes]</summary>
-        public ulong host_bytes;
+        /// <summary>Of the load's prefix_cache_host_bytes, what was taken of the host's memory so far. [bytes]</summary>
+        public ulong prefix_cache_host_bytes;
         /// <summary>Blocks that are there now; they are not among n_kv_blocks.</summary>
         public int n_kv_blocks_on_host;
         /// <summary>0.</summary>
@@ -1315,8 +1316,9 @@ namespace Inlay.Raw
         /// <summary>How tokens are drawn and what ends the request; with continues from now on. RESERVE and FOR_REQUESTS
         /// change nothing. [default NULL: all defaults; with continues what the session has]</summary>
         public inlay_session_params* session;
-        /// <summary>Who has more comes first. A request that waits rises by one every 250 ms, so that it waits at most 1.75
-        /// s for those above it that came later. [0 to 7, default 0]</summary>
+        /// <summary>Who has more comes first, and may put out those that have less where the pool is full. A request that
+        /// waits rises by one every 250 ms: that says when it begins, behind nobody for ever, and puts out no equal. [0 to
+        /// 7, default 0]</summary>
         public int priority;
         /// <summary>0. [default 0]</summary>
         public uint reserved;
@@ -1337,9 +1339,9 @@ namespace Inlay.Raw
         /// <summary>EMBED: what the vector is made of, without progress. Of no other kind. [default NULL: all
         /// defaults]</summary>
         public inlay_embed_params* embed;
-        /// <summary>The request goes on behind what requests of the same number have computed, and nobody else's: so that
-        /// nobody can tell by the time of an answer what others have asked. Of EMBED it changes nothing. [any number,
-        /// default 0]</summary>
+        /// <summary>The request goes on behind what requests of the same number have computed, and nobody else's, and
+        /// behind what the session has that it continues: so that nobody can tell by the time of an answer what others have
+        /// asked. Of EMBED it changes nothing. [any number, default 0]</summary>
         public ulong cache_salt;
     }
 
@@ -1423,9 +1425,11 @@ namespace Inlay.Raw
         /// <summary>What is left.</summary>
         public RunInfoFlags flags;
         /// <summary>Tokens that were drawn. [tokens]</summary>
-        public int n_tokens;
+        public ulong n_tokens;
         /// <summary>Requests of the engine that have not ended.</summary>
         public int n_requests;
+        /// <summary>0.</summary>
+        public uint reserved;
     }
 
     /// <summary>How an engine's own thread computes. Zero means default for every field.</summary>
@@ -1495,7 +1499,7 @@ namespace Inlay.Raw
         /// <summary>Host memory that it has now, without the vocabulary's, which all constraints of an engine share. It
         /// grows while it is used, within a bound: by tens of megabytes at most, and the choices or the grammar themselves.
         /// [bytes]</summary>
-        public ulong memory;
+        public ulong memory_bytes;
     }
 
     /// <summary>Where a saved session's bytes go.</summary>
@@ -2271,7 +2275,8 @@ namespace Inlay.Raw
             return _inlay_decode_step(sessions, n_sessions, events, event_stride, err);
         }
 
-        /// <summary>Gives up an engine. Its memory goes when its last session is freed, too. NULL is allowed.</summary>
+        /// <summary>Gives up an engine. Its memory goes when its last session is freed, too. Its requests end as CANCELLED,
+        /// its thread ends, and its queues' wake functions are called on this one. NULL is allowed.</summary>
         /// <param name="engine">The engine. May be null.</param>
         /// <remarks>Thread: exclusive(engine). Blocks: until the device is idle. Ownership: The handle is invalid
         /// afterwards. Since: 1.0.</remarks>
@@ -3036,8 +3041,9 @@ namespace Inlay.Raw
         /// <param name="needed">Values of the vector. [values] May be null.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: The vector stays. BUFFER_TOO_SMALL:
-        /// `*needed` is set. INVALID_ARGUMENT: the number is unknown, or the vector was taken. INVALID_STATE: the request
-        /// has not ended, or has no vector. Errors: BUFFER_TOO_SMALL, INVALID_STATE. Since: 1.3.</remarks>
+        /// `*needed` is set. NOT_FOUND: the queue has no vector of such a request: the number is unknown, the vector was
+        /// taken, or the request ended without one. INVALID_STATE: the request has not ended. Errors: BUFFER_TOO_SMALL,
+        /// NOT_FOUND, INVALID_STATE. Since: 1.3.</remarks>
         public Status inlay_request_take_values(IntPtr queue, ulong request_id, float* values, UIntPtr cap, UIntPtr* needed, inlay_error* err)
         {
             if (_inlay_request_take_values == null) return Older.Refuse("inlay_request_take_values", "1.3", err);
@@ -3057,8 +3063,9 @@ namespace Inlay.Raw
         /// <param name="n_events">Events that were written; 0 where there are none.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: no room for the next
-        /// event; 1 event, 1 token and n_logprobs more, and 4 bytes of text are room for any. INVALID_STATE: the engine was
-        /// freed, and all was polled. Errors: BUFFER_TOO_SMALL, INVALID_STATE. Since: 1.3.</remarks>
+        /// event; 1 event, 1 token and n_logprobs more, and 4 bytes of text are room for any, and the error's required is
+        /// those 4 whatever lacks. INVALID_STATE: the engine was freed, and all was polled. Errors: BUFFER_TOO_SMALL,
+        /// INVALID_STATE. Since: 1.3.</remarks>
         public Status inlay_poll(IntPtr queue, inlay_request_event* events, UIntPtr cap_events, UIntPtr event_stride, inlay_token_logprob* tokens, UIntPtr cap_tokens, byte* text, UIntPtr cap_text, UIntPtr* n_events, inlay_error* err)
         {
             if (_inlay_poll == null) return Older.Refuse("inlay_poll", "1.3", err);
@@ -3066,15 +3073,17 @@ namespace Inlay.Raw
         }
 
         /// <summary>Waits until the queue has something to poll. Refused with INVALID_STATE where nobody would ever wake
-        /// it: the engine has no thread of its own and inlay_run was never called.</summary>
+        /// it: the engine has no thread of its own and inlay_run was never called; with timeout_us 0 never refused for
+        /// that.</summary>
         /// <param name="queue">The queue.</param>
         /// <param name="timeout_us">The longest wait; 0 asks only, a negative number waits for ever. [microseconds]</param>
         /// <param name="is_ready">1: there is something to poll. 0: the time was over. -1: inlay_queue_wake has ended the
         /// wait, or nobody computes any more: the next call says why.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: until there is something to poll, the time is over, somebody calls
-        /// inlay_queue_wake, the device is lost, the engine's thread ends, or the queue or its engine is freed. Ownership:
-        /// Nothing is kept. On error: Nothing has changed. Errors: INVALID_STATE, DEVICE_LOST. Since: 1.3.</remarks>
+        /// inlay_queue_wake, the device is lost, the engine's thread ends where inlay_run was never called, or the queue or
+        /// its engine is freed. Ownership: Nothing is kept. On error: Nothing has changed. Errors: INVALID_STATE,
+        /// DEVICE_LOST. Since: 1.3.</remarks>
         public Status inlay_wait(IntPtr queue, long timeout_us, int* is_ready, inlay_error* err)
         {
             if (_inlay_wait == null) return Older.Refuse("inlay_wait", "1.3", err);
@@ -3095,7 +3104,8 @@ namespace Inlay.Raw
         }
 
         /// <summary>Gives what a loop of the system can wait for: ready while there is something to poll. inlay_poll alone
-        /// makes it unready.</summary>
+        /// makes it unready. Once the engine is freed it is ready for ever, and inlay_poll says INVALID_STATE when all was
+        /// polled: then leave it out.</summary>
         /// <param name="queue">The queue.</param>
         /// <param name="kind">What it is to the system.</param>
         /// <param name="handle">A file descriptor, or a HANDLE as a number.</param>
@@ -3117,9 +3127,10 @@ namespace Inlay.Raw
         /// <param name="info">What it came to.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: on the device for the budget, on a GPU with NO_WAIT not at all; waits for other
-        /// threads' calls that compute on the engine. Ownership: Nothing is kept. On error: BUSY: another thread is in it.
-        /// INVALID_STATE: the engine has a thread of its own, or a decode step in slices is pending. Errors: BUSY,
-        /// INVALID_STATE, DEVICE_LOST. Since: 1.3.</remarks>
+        /// threads' calls that compute on the engine. Ownership: Nothing is kept. On error: `*info` is as before; what was
+        /// drawn is polled. BUSY: another thread is in it. INVALID_STATE: the engine has a thread of its own, or a decode
+        /// step in slices is pending, which may have begun between two steps of this call. Errors: BUSY, INVALID_STATE,
+        /// DEVICE_LOST. Since: 1.3.</remarks>
         public Status inlay_run(IntPtr engine, inlay_run_params* @params, inlay_run_info* info, inlay_error* err)
         {
             if (_inlay_run == null) return Older.Refuse("inlay_run", "1.3", err);
@@ -3230,7 +3241,8 @@ namespace Inlay.Raw
 
         /// <summary>Writes all that a session is: tokens, keys and values, undrawn logits, sampler, limits, text that is
         /// held back, constraint. A session that is restored from it goes on as this one would. The bytes have a version
-        /// and a checksum: docs/design/session-state.md. Other sessions compute meanwhile.</summary>
+        /// and a checksum (docs/design/session-state.md). Another version of the library may refuse them: what must outlive
+        /// it keeps the tokens beside them. Other sessions compute meanwhile.</summary>
         /// <param name="session">The session; not one in a decode step in slices.</param>
         /// <param name="state">The bytes; NULL with cap 0 to ask for their number. May be null.</param>
         /// <param name="cap">Room in bytes. [bytes]</param>
@@ -3238,7 +3250,7 @@ namespace Inlay.Raw
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: exclusive(session). Blocks: while it copies. Ownership: Nothing is kept. On error: The session
         /// is as before. BUFFER_TOO_SMALL: `*needed` is set, nothing is written. Errors: BUFFER_TOO_SMALL, INVALID_STATE,
-        /// UNSUPPORTED. Since: 1.3.</remarks>
+        /// UNSUPPORTED, DEVICE_LOST. Since: 1.3.</remarks>
         public Status inlay_session_save(IntPtr session, void* state, UIntPtr cap, UIntPtr* needed, inlay_error* err)
         {
             if (_inlay_session_save == null) return Older.Refuse("inlay_session_save", "1.3", err);
@@ -3251,7 +3263,7 @@ namespace Inlay.Raw
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: exclusive(session). Blocks: on the callback, and while it copies. Ownership: Nothing is kept.
         /// On error: The session is as before; some bytes may be written. IO: the callback failed, native_code is what it
-        /// returned. Errors: IO, INVALID_STATE, UNSUPPORTED. Since: 1.3.</remarks>
+        /// returned. Errors: IO, INVALID_STATE, UNSUPPORTED, DEVICE_LOST. Since: 1.3.</remarks>
         public Status inlay_session_save_to(IntPtr session, inlay_state_writer* writer, inlay_error* err)
         {
             if (_inlay_session_save_to == null) return Older.Refuse("inlay_session_save_to", "1.3", err);
@@ -3259,8 +3271,9 @@ namespace Inlay.Raw
         }
 
         /// <summary>Makes a session of what inlay_session_save has written, on an engine of the same model with the same
-        /// weight and KV types. Pool, threads, chunks and device may differ, and the context, as long as the tokens fit.
-        /// Nothing is computed. Bytes of unknown origin do no harm: all that they say is checked.</summary>
+        /// weight and KV types. Pool, threads, chunks and device may differ, and the context, as long as the tokens fit and
+        /// positions are scaled alike. Nothing is computed. Bytes of unknown origin do no harm: all that they say is
+        /// checked.</summary>
         /// <param name="engine">The engine.</param>
         /// <param name="state">The bytes.</param>
         /// <param name="n_bytes">How many there are. [bytes]</param>
@@ -3269,8 +3282,8 @@ namespace Inlay.Raw
         /// <remarks>Thread: any. Blocks: for one chunk of each prefill under way, and while it copies and compiles a
         /// constraint. Ownership: `*session` is the caller's, to be freed with inlay_session_free; it keeps the engine
         /// alive. On error: `*session` is NULL, nothing has changed. FORMAT: the bytes are damaged or no saved session;
-        /// UNSUPPORTED: of another model, KV type or version. Errors: FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL,
-        /// SESSION_LIMIT. Since: 1.3.</remarks>
+        /// UNSUPPORTED: of another model, KV type, scaling of positions or version. Errors: FORMAT, UNSUPPORTED,
+        /// CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_LOST. Since: 1.3.</remarks>
         public Status inlay_session_restore(IntPtr engine, void* state, UIntPtr n_bytes, IntPtr* session, inlay_error* err)
         {
             if (_inlay_session_restore == null) return Older.Refuse("inlay_session_restore", "1.3", err);
@@ -3286,8 +3299,8 @@ namespace Inlay.Raw
         /// <remarks>Thread: any. Blocks: on the callback, for one chunk of each prefill under way, and while it copies and
         /// compiles a constraint. Ownership: `*session` is the caller's, to be freed with inlay_session_free; it keeps the
         /// engine alive. On error: `*session` is NULL, nothing has changed. As inlay_session_restore; IO: the callback
-        /// failed, native_code is what it returned. Errors: IO, FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT.
-        /// Since: 1.3.</remarks>
+        /// failed, native_code is what it returned. Errors: IO, FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT,
+        /// DEVICE_LOST. Since: 1.3.</remarks>
         public Status inlay_session_restore_from(IntPtr engine, inlay_state_reader* reader, IntPtr* session, inlay_error* err)
         {
             if (_inlay_session_restore_from == null) return Older.Refuse("inlay_session_restore_from", "1.3", err);

@@ -71,7 +71,8 @@ namespace Inlay
         /// <summary>A chat template for a conversation; null is the model's own.</summary>
         public string? ChatTemplate { get; set; }
 
-        /// <summary>Who has more comes first. A request that waits rises by one every 250 ms. Range: 0 to 7.</summary>
+        /// <summary>Who has more comes first, and may put out those that have less where the pool is full. A request that waits rises by one
+        /// every 250 ms: that says when it begins, and puts out no equal. Range: 0 to 7.</summary>
         public int Priority { get; set; }
 
         /// <summary>From its submission on. Among waiting requests of one priority the earliest comes first; it is no promise. Range:

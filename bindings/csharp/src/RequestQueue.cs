@@ -81,8 +81,8 @@ namespace Inlay
 
         /// <summary>The vector of a request of RequestKind.Embed that has ended with FinishReason.Embedded, once. Until then it stays, and
         /// the request counts among <see cref="RequestQueueOptions.MaxRequests"/>.</summary>
-        /// <exception cref="InlayException">Status InvalidState: the request has not ended, or has no vector. InvalidArgument: the vector
-        /// was taken.</exception>
+        /// <exception cref="InlayException">Status InvalidState: the request has not ended. NotFound: there is no vector of it, or it was
+        /// taken.</exception>
         public float[] TakeValues(ulong request)
         {
             inlay_error error;

@@ -22,7 +22,8 @@
 //   the needed size. Lengths never count the zero.
 // - Only handles have to be freed, in any order. What a call is given is not used after it returned, unless it says so.
 // - Later minors may return numbers that this header does not have. An unknown status is a failure, an unknown finish reason an
-//   end; an event of an unknown kind is to be skipped.
+//   end; an event or a part of a message of an unknown kind is to be skipped, an unknown state says nothing, a handle of an unknown
+//   kind cannot be waited for. Unknown bits of flags and unknown members of JSON that the library writes are to be ignored.
 // - Only calls marked so take device memory. Others may give some back and take it again, within the budget that was set at load.
 // - Results do not depend on the thread's floating-point settings (rounding, denormals, traps). A call gives them back as they
 //   were, with their sticky flags; callbacks run with them.
@@ -265,7 +266,7 @@ typedef int32_t inlay_constraint_kind;
 #define INLAY_CONSTRAINT_GBNF 2  // A grammar as llama.cpp writes them; its rule is root.
 #define INLAY_CONSTRAINT_REGEX 3  // A regular expression that the whole text matches, as ECMA-262 has them, without look-around and references.
 #define INLAY_CONSTRAINT_CHOICES 4  // One of some texts.
-#define INLAY_CONSTRAINT_MESSAGE 5  // A message with calls of tools, as the model's format writes them, or content by a schema; reasoning before is free or limited. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools", "tool_choice", "parallel_tool_calls", "response_format"}, all as OpenAI's protocol has them, and {"reasoning": {"max_tokens": N}}, which closes reasoning behind N tokens.
+#define INLAY_CONSTRAINT_MESSAGE 5  // A message with calls of tools, as the model's format writes them, or content by a schema; reasoning before is free or limited. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools", "tool_choice", "parallel_tool_calls", "response_format"}, as OpenAI's protocol has them, and {"reasoning": {"max_tokens": N}}, which closes reasoning behind N tokens.
 
 // How constraints write JSON; they change nothing for other kinds.
 typedef uint32_t inlay_constraint_flags;
@@ -301,7 +302,7 @@ typedef uint32_t inlay_chat_parser_flags;
 typedef uint32_t inlay_chat_parser_info_flags;
 #define INLAY_CHAT_PARSER_INFO_FINISHED 1u  // inlay_chat_parser_finish was called.
 #define INLAY_CHAT_PARSER_INFO_COMPLETE 2u  // With FINISHED: neither reasoning nor a call is open. A message that was cut need not be.
-#define INLAY_CHAT_PARSER_INFO_MALFORMED 4u  // Some text was not as the format says. It is content.
+#define INLAY_CHAT_PARSER_INFO_MALFORMED 4u  // Some text was not as the format says. It is content; a control character in a call's JSON is written as JSON has it.
 
 // One model's weights on one device, with the KV pool and the statistics of its sessions.
 typedef struct inlay_engine inlay_engine;
@@ -798,8 +799,8 @@ typedef struct inlay_stats {
   uint64_t n_kv_blocks_from_host;
   // Of these, blocks that were given up there for others.
   uint64_t n_kv_blocks_host_dropped;
-  // Of prefix_cache_host_bytes, what was taken of the host's memory so far. [bytes]
-  uint64_t host_bytes;
+  // Of the load's prefix_cache_host_bytes, what was taken of the host's memory so far. [bytes]
+  uint64_t prefix_cache_host_bytes;
   // Blocks that are there now; they are not among n_kv_blocks.
   int32_t n_kv_blocks_on_host;
   // 0.
@@ -972,8 +973,8 @@ typedef struct inlay_request {
   // How tokens are drawn and what ends the request; with continues from now on. RESERVE and FOR_REQUESTS change
   // nothing. [default NULL: all defaults; with continues what the session has]
   const inlay_session_params* session;
-  // Who has more comes first. A request that waits rises by one every 250 ms, so that it waits at most 1.75 s for those
-  // above it that came later. [0 to 7, default 0]
+  // Who has more comes first, and may put out those that have less where the pool is full. A request that waits rises
+  // by one every 250 ms: that says when it begins, behind nobody for ever, and puts out no equal. [0 to 7, default 0]
   int32_t priority;
   // 0. [default 0]
   uint32_t reserved;
@@ -993,8 +994,9 @@ typedef struct inlay_request {
   const inlay_session* continues;
   // EMBED: what the vector is made of, without progress. Of no other kind. [default NULL: all defaults]
   const inlay_embed_params* embed;
-  // The request goes on behind what requests of the same number have computed, and nobody else's: so that nobody can
-  // tell by the time of an answer what others have asked. Of EMBED it changes nothing. [any number, default 0]
+  // The request goes on behind what requests of the same number have computed, and nobody else's, and behind what the
+  // session has that it continues: so that nobody can tell by the time of an answer what others have asked. Of EMBED it
+  // changes nothing. [any number, default 0]
   uint64_t cache_salt;
 } inlay_request;
 
@@ -1068,9 +1070,11 @@ typedef struct inlay_run_info {
   // What is left.
   inlay_run_info_flags flags;
   // Tokens that were drawn. [tokens]
-  int32_t n_tokens;
+  uint64_t n_tokens;
   // Requests of the engine that have not ended.
   int32_t n_requests;
+  // 0.
+  uint32_t reserved;
 } inlay_run_info;
 
 // How an engine's own thread computes. Zero means default for every field.
@@ -1131,7 +1135,7 @@ typedef struct inlay_constraint_info {
   int32_t n_remarks;
   // Host memory that it has now, without the vocabulary's, which all constraints of an engine share. It grows while it
   // is used, within a bound: by tens of megabytes at most, and the choices or the grammar themselves. [bytes]
-  uint64_t memory;
+  uint64_t memory_bytes;
 } inlay_constraint_info;
 
 // Where a saved session's bytes go.
@@ -1253,7 +1257,8 @@ inlay_status inlay_prefill(inlay_session* session, const int32_t* tokens, size_t
 inlay_status inlay_decode_step(inlay_session* const* sessions, size_t n_sessions, inlay_event* events,
                                size_t event_stride, inlay_error* err);
 
-// Gives up an engine. Its memory goes when its last session is freed, too. NULL is allowed.
+// Gives up an engine. Its memory goes when its last session is freed, too. Its requests end as CANCELLED, its thread
+// ends, and its queues' wake functions are called on this one. NULL is allowed.
 // Thread: exclusive(engine).
 // Blocks: until the device is idle.
 // Ownership: The handle is invalid afterwards.
@@ -1840,9 +1845,10 @@ inlay_status inlay_request_cancel(const inlay_queue* queue, uint64_t request_id,
 // Thread: any.
 // Blocks: no.
 // Ownership: Nothing is kept.
-// On error: The vector stays. BUFFER_TOO_SMALL: `*needed` is set. INVALID_ARGUMENT: the number is unknown, or the
-// vector was taken. INVALID_STATE: the request has not ended, or has no vector.
-// Errors: BUFFER_TOO_SMALL, INVALID_STATE.
+// On error: The vector stays. BUFFER_TOO_SMALL: `*needed` is set. NOT_FOUND: the queue has no vector of such a request:
+// the number is unknown, the vector was taken, or the request ended without one. INVALID_STATE: the request has not
+// ended.
+// Errors: BUFFER_TOO_SMALL, NOT_FOUND, INVALID_STATE.
 // Since: 1.3.
 inlay_status inlay_request_take_values(const inlay_queue* queue, uint64_t request_id, float* values, size_t cap,
                                        size_t* needed, inlay_error* err);
@@ -1853,7 +1859,8 @@ inlay_status inlay_request_take_values(const inlay_queue* queue, uint64_t reques
 // Blocks: no.
 // Ownership: Nothing is kept.
 // On error: BUFFER_TOO_SMALL: no room for the next event; 1 event, 1 token and n_logprobs more, and 4 bytes of text are
-// room for any. INVALID_STATE: the engine was freed, and all was polled.
+// room for any, and the error's required is those 4 whatever lacks. INVALID_STATE: the engine was freed, and all was
+// polled.
 // Errors: BUFFER_TOO_SMALL, INVALID_STATE.
 // Since: 1.3.
 inlay_status inlay_poll(const inlay_queue* queue, inlay_request_event* events, size_t cap_events, size_t event_stride,
@@ -1861,10 +1868,10 @@ inlay_status inlay_poll(const inlay_queue* queue, inlay_request_event* events, s
                         inlay_error* err);
 
 // Waits until the queue has something to poll. Refused with INVALID_STATE where nobody would ever wake it: the engine
-// has no thread of its own and inlay_run was never called.
+// has no thread of its own and inlay_run was never called; with timeout_us 0 never refused for that.
 // Thread: any.
 // Blocks: until there is something to poll, the time is over, somebody calls inlay_queue_wake, the device is lost, the
-// engine's thread ends, or the queue or its engine is freed.
+// engine's thread ends where inlay_run was never called, or the queue or its engine is freed.
 // Ownership: Nothing is kept.
 // On error: Nothing has changed.
 // Errors: INVALID_STATE, DEVICE_LOST.
@@ -1883,7 +1890,8 @@ inlay_status inlay_wait(const inlay_queue* queue, int64_t timeout_us, int32_t* i
 inlay_status inlay_queue_wake(const inlay_queue* queue, inlay_error* err);
 
 // Gives what a loop of the system can wait for: ready while there is something to poll. inlay_poll alone makes it
-// unready.
+// unready. Once the engine is freed it is ready for ever, and inlay_poll says INVALID_STATE when all was polled: then
+// leave it out.
 // Thread: any.
 // Blocks: no.
 // Ownership: The handle belongs to the queue and is closed with it; do not read, write, set or close it.
@@ -1900,8 +1908,8 @@ inlay_status inlay_queue_get_handle(const inlay_queue* queue, inlay_wait_kind* k
 // Blocks: on the device for the budget, on a GPU with NO_WAIT not at all; waits for other threads' calls that compute
 // on the engine.
 // Ownership: Nothing is kept.
-// On error: BUSY: another thread is in it. INVALID_STATE: the engine has a thread of its own, or a decode step in
-// slices is pending.
+// On error: `*info` is as before; what was drawn is polled. BUSY: another thread is in it. INVALID_STATE: the engine
+// has a thread of its own, or a decode step in slices is pending, which may have begun between two steps of this call.
 // Errors: BUSY, INVALID_STATE, DEVICE_LOST.
 // Since: 1.3.
 inlay_status inlay_run(const inlay_engine* engine, const inlay_run_params* params, inlay_run_info* info,
@@ -1989,13 +1997,14 @@ inlay_status inlay_session_get_forced_text(inlay_session* session, char* buf, si
 // ---- Saved sessions --------------------------------------------------------------------------------------------------
 
 // Writes all that a session is: tokens, keys and values, undrawn logits, sampler, limits, text that is held back,
-// constraint. A session that is restored from it goes on as this one would. The bytes have a version and a checksum:
-// docs/design/session-state.md. Other sessions compute meanwhile.
+// constraint. A session that is restored from it goes on as this one would. The bytes have a version and a checksum
+// (docs/design/session-state.md). Another version of the library may refuse them: what must outlive it keeps the tokens
+// beside them. Other sessions compute meanwhile.
 // Thread: exclusive(session).
 // Blocks: while it copies.
 // Ownership: Nothing is kept.
 // On error: The session is as before. BUFFER_TOO_SMALL: `*needed` is set, nothing is written.
-// Errors: BUFFER_TOO_SMALL, INVALID_STATE, UNSUPPORTED.
+// Errors: BUFFER_TOO_SMALL, INVALID_STATE, UNSUPPORTED, DEVICE_LOST.
 // Since: 1.3.
 inlay_status inlay_session_save(inlay_session* session, void* state, size_t cap, size_t* needed, inlay_error* err);
 
@@ -2005,19 +2014,19 @@ inlay_status inlay_session_save(inlay_session* session, void* state, size_t cap,
 // Ownership: Nothing is kept.
 // On error: The session is as before; some bytes may be written. IO: the callback failed, native_code is what it
 // returned.
-// Errors: IO, INVALID_STATE, UNSUPPORTED.
+// Errors: IO, INVALID_STATE, UNSUPPORTED, DEVICE_LOST.
 // Since: 1.3.
 inlay_status inlay_session_save_to(inlay_session* session, const inlay_state_writer* writer, inlay_error* err);
 
 // Makes a session of what inlay_session_save has written, on an engine of the same model with the same weight and KV
-// types. Pool, threads, chunks and device may differ, and the context, as long as the tokens fit. Nothing is computed.
-// Bytes of unknown origin do no harm: all that they say is checked.
+// types. Pool, threads, chunks and device may differ, and the context, as long as the tokens fit and positions are
+// scaled alike. Nothing is computed. Bytes of unknown origin do no harm: all that they say is checked.
 // Thread: any.
 // Blocks: for one chunk of each prefill under way, and while it copies and compiles a constraint.
 // Ownership: `*session` is the caller's, to be freed with inlay_session_free; it keeps the engine alive.
 // On error: `*session` is NULL, nothing has changed. FORMAT: the bytes are damaged or no saved session; UNSUPPORTED: of
-// another model, KV type or version.
-// Errors: FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT.
+// another model, KV type, scaling of positions or version.
+// Errors: FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_LOST.
 // Since: 1.3.
 inlay_status inlay_session_restore(const inlay_engine* engine, const void* state, size_t n_bytes,
                                    inlay_session** session, inlay_error* err);
@@ -2028,7 +2037,7 @@ inlay_status inlay_session_restore(const inlay_engine* engine, const void* state
 // Ownership: `*session` is the caller's, to be freed with inlay_session_free; it keeps the engine alive.
 // On error: `*session` is NULL, nothing has changed. As inlay_session_restore; IO: the callback failed, native_code is
 // what it returned.
-// Errors: IO, FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT.
+// Errors: IO, FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_LOST.
 // Since: 1.3.
 inlay_status inlay_session_restore_from(const inlay_engine* engine, const inlay_state_reader* reader,
                                         inlay_session** session, inlay_error* err);

@@ -1130,7 +1130,7 @@ type Stats struct {
 
 	NKVBlocksHostDropped uint64
 
-	HostBytes uint64
+	PrefixCacheHostBytes uint64
 
 	NKVBlocksOnHost int32
 
@@ -1344,9 +1344,11 @@ type RunInfo struct {
 
 	Flags RunInfoFlags
 
-	NTokens int32
+	NTokens uint64
 
 	NRequests int32
+
+	Reserved uint32
 }
 
 type ThreadParams struct {
@@ -1396,7 +1398,7 @@ type ConstraintInfo struct {
 
 	NRemarks int32
 
-	Memory uint64
+	MemoryBytes uint64
 }
 
 type StateWriter struct {

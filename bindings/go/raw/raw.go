@@ -1256,8 +1256,8 @@ const (
 	ConstraintChoices ConstraintKind = 4
 	// A message with calls of tools, as the model's format writes them, or content by a schema; reasoning before is
 	// free or limited. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools", "tool_choice",
-	// "parallel_tool_calls", "response_format"}, all as OpenAI's protocol has them, and {"reasoning": {"max_tokens":
-	// N}}, which closes reasoning behind N tokens.
+	// "parallel_tool_calls", "response_format"}, as OpenAI's protocol has them, and {"reasoning": {"max_tokens": N}},
+	// which closes reasoning behind N tokens.
 	ConstraintMessage ConstraintKind = 5
 )
 
@@ -1390,7 +1390,8 @@ const (
 	ChatParserInfoFinished ChatParserInfoFlags = 1
 	// With FINISHED: neither reasoning nor a call is open. A message that was cut need not be.
 	ChatParserInfoComplete ChatParserInfoFlags = 2
-	// Some text was not as the format says. It is content.
+	// Some text was not as the format says. It is content; a control character in a call's JSON is written as JSON
+	// has it.
 	ChatParserInfoMalformed ChatParserInfoFlags = 4
 )
 
@@ -1902,8 +1903,8 @@ type Stats struct {
 	NKVBlocksFromHost uint64
 	// Of these, blocks that were given up there for others.
 	NKVBlocksHostDropped uint64
-	// Of prefix_cache_host_bytes, what was taken of the host's memory so far. [bytes]
-	HostBytes uint64
+	// Of the load's prefix_cache_host_bytes, what was taken of the host's memory so far. [bytes]
+	PrefixCacheHostBytes uint64
 	// Blocks that are there now; they are not among n_kv_blocks.
 	NKVBlocksOnHost int32
 	// 0.
@@ -2076,8 +2077,9 @@ type Request struct {
 	// How tokens are drawn and what ends the request; with continues from now on. RESERVE and FOR_REQUESTS change
 	// nothing. [default NULL: all defaults; with continues what the session has]
 	Session *SessionParams
-	// Who has more comes first. A request that waits rises by one every 250 ms, so that it waits at most 1.75 s for
-	// those above it that came later. [0 to 7, default 0]
+	// Who has more comes first, and may put out those that have less where the pool is full. A request that waits
+	// rises by one every 250 ms: that says when it begins, behind nobody for ever, and puts out no equal. [0 to 7,
+	// default 0]
 	Priority int32
 	// 0. [default 0]
 	Reserved uint32
@@ -2097,8 +2099,9 @@ type Request struct {
 	Continues *Session
 	// EMBED: what the vector is made of, without progress. Of no other kind. [default NULL: all defaults]
 	Embed *EmbedParams
-	// The request goes on behind what requests of the same number have computed, and nobody else's: so that nobody
-	// can tell by the time of an answer what others have asked. Of EMBED it changes nothing. [any number, default 0]
+	// The request goes on behind what requests of the same number have computed, and nobody else's, and behind what
+	// the session has that it continues: so that nobody can tell by the time of an answer what others have asked. Of
+	// EMBED it changes nothing. [any number, default 0]
 	CacheSalt uint64
 }
 
@@ -2172,9 +2175,11 @@ type RunInfo struct {
 	// What is left.
 	Flags RunInfoFlags
 	// Tokens that were drawn. [tokens]
-	NTokens int32
+	NTokens uint64
 	// Requests of the engine that have not ended.
 	NRequests int32
+	// 0.
+	Reserved uint32
 }
 
 // How an engine's own thread computes. Zero means default for every field.
@@ -2235,7 +2240,7 @@ type ConstraintInfo struct {
 	NRemarks int32
 	// Host memory that it has now, without the vocabulary's, which all constraints of an engine share. It grows while
 	// it is used, within a bound: by tens of megabytes at most, and the choices or the grammar themselves. [bytes]
-	Memory uint64
+	MemoryBytes uint64
 }
 
 // Where a saved session's bytes go.
@@ -2373,7 +2378,8 @@ func DecodeStep(sessions **Session, nSessions uintptr, events *Event, eventStrid
 	return Status(C.go_inlay_decode_step((**C.inlay_session)(unsafe.Pointer(sessions)), C.size_t(nSessions), (*C.inlay_event)(unsafe.Pointer(events)), C.size_t(eventStride), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
-// Free is inlay_free. Gives up an engine. Its memory goes when its last session is freed, too. NULL is allowed.
+// Free is inlay_free. Gives up an engine. Its memory goes when its last session is freed, too. Its requests end as
+// CANCELLED, its thread ends, and its queues' wake functions are called on this one. NULL is allowed.
 //
 //   - engine: The engine.
 //   - Thread: exclusive(engine).
@@ -3258,9 +3264,10 @@ func RequestCancel(queue *Queue, requestID uint64, err *Error) Status {
 //   - Thread: any.
 //   - Blocks: no.
 //   - Ownership: Nothing is kept.
-//   - On error: The vector stays. BUFFER_TOO_SMALL: `*needed` is set. INVALID_ARGUMENT: the number is unknown, or the
-//     vector was taken. INVALID_STATE: the request has not ended, or has no vector.
-//   - Errors: BUFFER_TOO_SMALL, INVALID_STATE.
+//   - On error: The vector stays. BUFFER_TOO_SMALL: `*needed` is set. NOT_FOUND: the queue has no vector of such a
+//     request: the number is unknown, the vector was taken, or the request ended without one. INVALID_STATE: the
+//     request has not ended.
+//   - Errors: BUFFER_TOO_SMALL, NOT_FOUND, INVALID_STATE.
 //   - Since: 1.3.
 func RequestTakeValues(queue *Queue, requestID uint64, values *float32, cap_ uintptr, needed *uintptr, err *Error) Status {
 	return Status(C.go_inlay_request_take_values((*C.inlay_queue)(unsafe.Pointer(queue)), C.uint64_t(requestID), (*C.float)(unsafe.Pointer(values)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
@@ -3282,7 +3289,8 @@ func RequestTakeValues(queue *Queue, requestID uint64, values *float32, cap_ uin
 //   - Blocks: no.
 //   - Ownership: Nothing is kept.
 //   - On error: BUFFER_TOO_SMALL: no room for the next event; 1 event, 1 token and n_logprobs more, and 4 bytes of
-//     text are room for any. INVALID_STATE: the engine was freed, and all was polled.
+//     text are room for any, and the error's required is those 4 whatever lacks. INVALID_STATE: the engine was freed,
+//     and all was polled.
 //   - Errors: BUFFER_TOO_SMALL, INVALID_STATE.
 //   - Since: 1.3.
 func Poll(queue *Queue, events *RequestEvent, capEvents uintptr, eventStride uintptr, tokens *TokenLogprob, capTokens uintptr, text *byte, capText uintptr, nEvents *uintptr, err *Error) Status {
@@ -3290,7 +3298,8 @@ func Poll(queue *Queue, events *RequestEvent, capEvents uintptr, eventStride uin
 }
 
 // Wait is inlay_wait. Waits until the queue has something to poll. Refused with INVALID_STATE where nobody would ever
-// wake it: the engine has no thread of its own and inlay_run was never called.
+// wake it: the engine has no thread of its own and inlay_run was never called; with timeout_us 0 never refused for
+// that.
 //
 //   - queue: The queue.
 //   - timeoutUs: The longest wait; 0 asks only, a negative number waits for ever.
@@ -3298,7 +3307,7 @@ func Poll(queue *Queue, events *RequestEvent, capEvents uintptr, eventStride uin
 //     nobody computes any more: the next call says why.
 //   - Thread: any.
 //   - Blocks: until there is something to poll, the time is over, somebody calls inlay_queue_wake, the device is
-//     lost, the engine's thread ends, or the queue or its engine is freed.
+//     lost, the engine's thread ends where inlay_run was never called, or the queue or its engine is freed.
 //   - Ownership: Nothing is kept.
 //   - On error: Nothing has changed.
 //   - Errors: INVALID_STATE, DEVICE_LOST.
@@ -3323,7 +3332,8 @@ func QueueWake(queue *Queue, err *Error) Status {
 }
 
 // QueueGetHandle is inlay_queue_get_handle. Gives what a loop of the system can wait for: ready while there is
-// something to poll. inlay_poll alone makes it unready.
+// something to poll. inlay_poll alone makes it unready. Once the engine is freed it is ready for ever, and inlay_poll
+// says INVALID_STATE when all was polled: then leave it out.
 //
 //   - queue: The queue.
 //   - kind: What it is to the system.
@@ -3349,8 +3359,9 @@ func QueueGetHandle(queue *Queue, kind *WaitKind, handle *int64, err *Error) Sta
 //   - Blocks: on the device for the budget, on a GPU with NO_WAIT not at all; waits for other threads' calls that
 //     compute on the engine.
 //   - Ownership: Nothing is kept.
-//   - On error: BUSY: another thread is in it. INVALID_STATE: the engine has a thread of its own, or a decode step in
-//     slices is pending.
+//   - On error: `*info` is as before; what was drawn is polled. BUSY: another thread is in it. INVALID_STATE: the
+//     engine has a thread of its own, or a decode step in slices is pending, which may have begun between two steps
+//     of this call.
 //   - Errors: BUSY, INVALID_STATE, DEVICE_LOST.
 //   - Since: 1.3.
 func Run(engine *Engine, params *RunParams, info *RunInfo, err *Error) Status {
@@ -3475,7 +3486,8 @@ func SessionGetForcedText(session *Session, buf *byte, cap_ uintptr, needed *uin
 
 // SessionSave is inlay_session_save. Writes all that a session is: tokens, keys and values, undrawn logits, sampler,
 // limits, text that is held back, constraint. A session that is restored from it goes on as this one would. The bytes
-// have a version and a checksum: docs/design/session-state.md. Other sessions compute meanwhile.
+// have a version and a checksum (docs/design/session-state.md). Another version of the library may refuse them: what
+// must outlive it keeps the tokens beside them. Other sessions compute meanwhile.
 //
 //   - session: The session; not one in a decode step in slices.
 //   - state: The bytes; NULL with cap 0 to ask for their number.
@@ -3485,7 +3497,7 @@ func SessionGetForcedText(session *Session, buf *byte, cap_ uintptr, needed *uin
 //   - Blocks: while it copies.
 //   - Ownership: Nothing is kept.
 //   - On error: The session is as before. BUFFER_TOO_SMALL: `*needed` is set, nothing is written.
-//   - Errors: BUFFER_TOO_SMALL, INVALID_STATE, UNSUPPORTED.
+//   - Errors: BUFFER_TOO_SMALL, INVALID_STATE, UNSUPPORTED, DEVICE_LOST.
 //   - Since: 1.3.
 func SessionSave(session *Session, state unsafe.Pointer, cap_ uintptr, needed *uintptr, err *Error) Status {
 	return Status(C.go_inlay_session_save((*C.inlay_session)(unsafe.Pointer(session)), state, C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))
@@ -3500,7 +3512,7 @@ func SessionSave(session *Session, state unsafe.Pointer, cap_ uintptr, needed *u
 //   - Ownership: Nothing is kept.
 //   - On error: The session is as before; some bytes may be written. IO: the callback failed, native_code is what it
 //     returned.
-//   - Errors: IO, INVALID_STATE, UNSUPPORTED.
+//   - Errors: IO, INVALID_STATE, UNSUPPORTED, DEVICE_LOST.
 //   - Since: 1.3.
 func SessionSaveTo(session *Session, writer *StateWriter, err *Error) Status {
 	return Status(C.go_inlay_session_save_to((*C.inlay_session)(unsafe.Pointer(session)), (*C.inlay_state_writer)(unsafe.Pointer(writer)), (*C.inlay_error)(unsafe.Pointer(err))))
@@ -3508,7 +3520,8 @@ func SessionSaveTo(session *Session, writer *StateWriter, err *Error) Status {
 
 // SessionRestore is inlay_session_restore. Makes a session of what inlay_session_save has written, on an engine of
 // the same model with the same weight and KV types. Pool, threads, chunks and device may differ, and the context, as
-// long as the tokens fit. Nothing is computed. Bytes of unknown origin do no harm: all that they say is checked.
+// long as the tokens fit and positions are scaled alike. Nothing is computed. Bytes of unknown origin do no harm: all
+// that they say is checked.
 //
 //   - engine: The engine.
 //   - state: The bytes.
@@ -3518,8 +3531,8 @@ func SessionSaveTo(session *Session, writer *StateWriter, err *Error) Status {
 //   - Blocks: for one chunk of each prefill under way, and while it copies and compiles a constraint.
 //   - Ownership: `*session` is the caller's, to be freed with inlay_session_free; it keeps the engine alive.
 //   - On error: `*session` is NULL, nothing has changed. FORMAT: the bytes are damaged or no saved session;
-//     UNSUPPORTED: of another model, KV type or version.
-//   - Errors: FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT.
+//     UNSUPPORTED: of another model, KV type, scaling of positions or version.
+//   - Errors: FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_LOST.
 //   - Since: 1.3.
 func SessionRestore(engine *Engine, state unsafe.Pointer, nBytes uintptr, session **Session, err *Error) Status {
 	return Status(C.go_inlay_session_restore((*C.inlay_engine)(unsafe.Pointer(engine)), state, C.size_t(nBytes), (**C.inlay_session)(unsafe.Pointer(session)), (*C.inlay_error)(unsafe.Pointer(err))))
@@ -3537,7 +3550,7 @@ func SessionRestore(engine *Engine, state unsafe.Pointer, nBytes uintptr, sessio
 //   - Ownership: `*session` is the caller's, to be freed with inlay_session_free; it keeps the engine alive.
 //   - On error: `*session` is NULL, nothing has changed. As inlay_session_restore; IO: the callback failed,
 //     native_code is what it returned.
-//   - Errors: IO, FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT.
+//   - Errors: IO, FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_LOST.
 //   - Since: 1.3.
 func SessionRestoreFrom(engine *Engine, reader *StateReader, session **Session, err *Error) Status {
 	return Status(C.go_inlay_session_restore_from((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.inlay_state_reader)(unsafe.Pointer(reader)), (**C.inlay_session)(unsafe.Pointer(session)), (*C.inlay_error)(unsafe.Pointer(err))))

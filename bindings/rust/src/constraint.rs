@@ -52,7 +52,7 @@ impl Constraint {
     /// # use inlay::*;
     /// # let engine = Engine::load(env!("INLAY_TEST_MODEL"), LoadOptions::default())?;
     /// let constraint = engine.constraint(&ConstraintSource::any_json())?;
-    /// println!("{} bytes", constraint.info()?.memory);
+    /// println!("{} bytes", constraint.info()?.memory_bytes);
     /// # Ok::<(), Error>(())
     /// ```
     ///
@@ -62,7 +62,7 @@ impl Constraint {
         let mut info = raw::inlay_constraint_info::default();
         // SAFETY: the struct is ours and says its size.
         call(|err| unsafe { (self.functions().inlay_constraint_get_info)(self.as_ptr(), &mut info, err) })?;
-        Ok(ConstraintInfo { n_remarks: u32::try_from(info.n_remarks).unwrap_or(0), memory: info.memory })
+        Ok(ConstraintInfo { n_remarks: u32::try_from(info.n_remarks).unwrap_or(0), memory_bytes: info.memory_bytes })
     }
 
     /// What compiling a schema left to say, with its place: a format that is not known and demands nothing, or what
@@ -143,7 +143,7 @@ pub struct ConstraintInfo {
     pub n_remarks: u32,
     /// Bytes of host memory, without those of the vocabulary, which all constraints of an engine share. It grows while the constraint
     /// is used, within a bound of some tens of megabytes.
-    pub memory: u64,
+    pub memory_bytes: u64,
 }
 
 /// What a [`Constraint`] is made of.

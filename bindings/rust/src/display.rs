@@ -124,7 +124,7 @@ impl Display for SessionInfo {
 
 impl Display for ConstraintInfo {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        write!(f, "{}, {} remarks", mib(self.memory), self.n_remarks)
+        write!(f, "{}, {} remarks", mib(self.memory_bytes), self.n_remarks)
     }
 }
 

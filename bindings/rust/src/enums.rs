@@ -722,7 +722,7 @@ pub enum ConstraintKind {
     Choices,
     /// A message with calls of tools, as the model's format writes them, or content by a schema; reasoning before is
     /// free or limited. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools", "tool_choice",
-    /// "parallel_tool_calls", "response_format"}, all as OpenAI's protocol has them, and {"reasoning": {"max_tokens":
+    /// "parallel_tool_calls", "response_format"}, as OpenAI's protocol has them, and {"reasoning": {"max_tokens":
     /// N}}, which closes reasoning behind N tokens.
     Message,
     /// A number that this version of the crate has no name for.

@@ -130,7 +130,7 @@ impl Queue {
     /// ```
     ///
     /// # Errors
-    /// [`Status::InvalidState`]: the request has not ended, or has no vector; [`Status::InvalidArgument`]: the vector was taken.
+    /// [`Status::InvalidState`]: the request has not ended; [`Status::NotFound`]: there is no vector of it, or it was taken.
     pub fn take_values(&self, request: RequestId) -> Result<Vec<f32>> {
         let mut n = 0;
         // SAFETY: the queue lives; no room only asks for the number.

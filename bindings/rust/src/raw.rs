@@ -398,8 +398,8 @@ pub const INLAY_CONSTRAINT_REGEX: inlay_constraint_kind = 3;
 pub const INLAY_CONSTRAINT_CHOICES: inlay_constraint_kind = 4;
 /// A message with calls of tools, as the model's format writes them, or content by a schema; reasoning before is free
 /// or limited. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools", "tool_choice",
-/// "parallel_tool_calls", "response_format"}, all as OpenAI's protocol has them, and {"reasoning": {"max_tokens":
-/// N}}, which closes reasoning behind N tokens.
+/// "parallel_tool_calls", "response_format"}, as OpenAI's protocol has them, and {"reasoning": {"max_tokens": N}},
+/// which closes reasoning behind N tokens.
 pub const INLAY_CONSTRAINT_MESSAGE: inlay_constraint_kind = 5;
 
 /// How constraints write JSON; they change nothing for other kinds.
@@ -455,7 +455,8 @@ pub type inlay_chat_parser_info_flags = u32;
 pub const INLAY_CHAT_PARSER_INFO_FINISHED: inlay_chat_parser_info_flags = 1;
 /// With FINISHED: neither reasoning nor a call is open. A message that was cut need not be.
 pub const INLAY_CHAT_PARSER_INFO_COMPLETE: inlay_chat_parser_info_flags = 2;
-/// Some text was not as the format says. It is content.
+/// Some text was not as the format says. It is content; a control character in a call's JSON is written as JSON has
+/// it.
 pub const INLAY_CHAT_PARSER_INFO_MALFORMED: inlay_chat_parser_info_flags = 4;
 
 /// One model's weights on one device, with the KV pool and the statistics of its sessions.
@@ -1124,8 +1125,8 @@ pub struct inlay_stats {
     pub n_kv_blocks_from_host: u64,
     /// Of these, blocks that were given up there for others.
     pub n_kv_blocks_host_dropped: u64,
-    /// Of prefix_cache_host_bytes, what was taken of the host's memory so far. (bytes)
-    pub host_bytes: u64,
+    /// Of the load's prefix_cache_host_bytes, what was taken of the host's memory so far. (bytes)
+    pub prefix_cache_host_bytes: u64,
     /// Blocks that are there now; they are not among n_kv_blocks.
     pub n_kv_blocks_on_host: i32,
     /// 0.
@@ -1401,8 +1402,9 @@ pub struct inlay_request {
     /// How tokens are drawn and what ends the request; with continues from now on. RESERVE and FOR_REQUESTS change
     /// nothing. (default NULL: all defaults; with continues what the session has)
     pub session: *const inlay_session_params,
-    /// Who has more comes first. A request that waits rises by one every 250 ms, so that it waits at most 1.75 s for
-    /// those above it that came later. (0 to 7, default 0)
+    /// Who has more comes first, and may put out those that have less where the pool is full. A request that waits
+    /// rises by one every 250 ms: that says when it begins, behind nobody for ever, and puts out no equal. (0 to 7,
+    /// default 0)
     pub priority: i32,
     /// 0. (default 0)
     pub reserved: u32,
@@ -1422,8 +1424,9 @@ pub struct inlay_request {
     pub continues: *const inlay_session,
     /// EMBED: what the vector is made of, without progress. Of no other kind. (default NULL: all defaults)
     pub embed: *const inlay_embed_params,
-    /// The request goes on behind what requests of the same number have computed, and nobody else's: so that nobody
-    /// can tell by the time of an answer what others have asked. Of EMBED it changes nothing. (any number, default 0)
+    /// The request goes on behind what requests of the same number have computed, and nobody else's, and behind what
+    /// the session has that it continues: so that nobody can tell by the time of an answer what others have asked. Of
+    /// EMBED it changes nothing. (any number, default 0)
     pub cache_salt: u64,
 }
 
@@ -1528,9 +1531,11 @@ pub struct inlay_run_info {
     /// What is left.
     pub flags: inlay_run_info_flags,
     /// Tokens that were drawn. (tokens)
-    pub n_tokens: i32,
+    pub n_tokens: u64,
     /// Requests of the engine that have not ended.
     pub n_requests: i32,
+    /// 0.
+    pub reserved: u32,
 }
 
 impl Default for inlay_run_info {
@@ -1622,7 +1627,7 @@ pub struct inlay_constraint_info {
     /// Host memory that it has now, without the vocabulary's, which all constraints of an engine share. It grows
     /// while it is used, within a bound: by tens of megabytes at most, and the choices or the grammar themselves.
     /// (bytes)
-    pub memory: u64,
+    pub memory_bytes: u64,
 }
 
 impl Default for inlay_constraint_info {
@@ -1823,7 +1828,8 @@ pub struct Functions {
     /// - `events`: One event a session.
     /// - `event_stride`: sizeof([`inlay_event`]): from one event to the next. (bytes)
     pub inlay_decode_step: unsafe extern "C" fn(sessions: *const *mut inlay_session, n_sessions: usize, events: *mut inlay_event, event_stride: usize, err: *mut inlay_error) -> inlay_status,
-    /// Gives up an engine. Its memory goes when its last session is freed, too. NULL is allowed.
+    /// Gives up an engine. Its memory goes when its last session is freed, too. Its requests end as CANCELLED, its
+    /// thread ends, and its queues' wake functions are called on this one. NULL is allowed.
     ///
     /// - Thread: exclusive(engine).
     /// - Blocks: until the device is idle.
@@ -2644,9 +2650,10 @@ pub struct Functions {
     /// - Thread: any.
     /// - Blocks: no.
     /// - Ownership: Nothing is kept.
-    /// - On error: The vector stays. BUFFER_TOO_SMALL: `*needed` is set. INVALID_ARGUMENT: the number is unknown, or
-    ///   the vector was taken. INVALID_STATE: the request has not ended, or has no vector.
-    /// - Errors: BUFFER_TOO_SMALL, INVALID_STATE.
+    /// - On error: The vector stays. BUFFER_TOO_SMALL: `*needed` is set. NOT_FOUND: the queue has no vector of such a
+    ///   request: the number is unknown, the vector was taken, or the request ended without one. INVALID_STATE: the
+    ///   request has not ended.
+    /// - Errors: BUFFER_TOO_SMALL, NOT_FOUND, INVALID_STATE.
     /// - Since: 1.3.
     ///
     /// Parameters:
@@ -2663,7 +2670,8 @@ pub struct Functions {
     /// - Blocks: no.
     /// - Ownership: Nothing is kept.
     /// - On error: BUFFER_TOO_SMALL: no room for the next event; 1 event, 1 token and n_logprobs more, and 4 bytes of
-    ///   text are room for any. INVALID_STATE: the engine was freed, and all was polled.
+    ///   text are room for any, and the error's required is those 4 whatever lacks. INVALID_STATE: the engine was
+    ///   freed, and all was polled.
     /// - Errors: BUFFER_TOO_SMALL, INVALID_STATE.
     /// - Since: 1.3.
     ///
@@ -2679,12 +2687,13 @@ pub struct Functions {
     /// - `n_events`: Events that were written; 0 where there are none.
     pub inlay_poll: unsafe extern "C" fn(queue: *const inlay_queue, events: *mut inlay_request_event, cap_events: usize, event_stride: usize, tokens: *mut inlay_token_logprob, cap_tokens: usize, text: *mut c_char, cap_text: usize, n_events: *mut usize, err: *mut inlay_error) -> inlay_status,
     /// Waits until the queue has something to poll. Refused with INVALID_STATE where nobody would ever wake it: the
-    /// engine has no thread of its own and [`inlay_run`](Functions::inlay_run) was never called.
+    /// engine has no thread of its own and [`inlay_run`](Functions::inlay_run) was never called; with timeout_us 0
+    /// never refused for that.
     ///
     /// - Thread: any.
     /// - Blocks: until there is something to poll, the time is over, somebody calls
-    ///   [`inlay_queue_wake`](Functions::inlay_queue_wake), the device is lost, the engine's thread ends, or the
-    ///   queue or its engine is freed.
+    ///   [`inlay_queue_wake`](Functions::inlay_queue_wake), the device is lost, the engine's thread ends where
+    ///   [`inlay_run`](Functions::inlay_run) was never called, or the queue or its engine is freed.
     /// - Ownership: Nothing is kept.
     /// - On error: Nothing has changed.
     /// - Errors: INVALID_STATE, DEVICE_LOST.
@@ -2712,7 +2721,8 @@ pub struct Functions {
     /// - `queue`: The queue.
     pub inlay_queue_wake: unsafe extern "C" fn(queue: *const inlay_queue, err: *mut inlay_error) -> inlay_status,
     /// Gives what a loop of the system can wait for: ready while there is something to poll.
-    /// [`inlay_poll`](Functions::inlay_poll) alone makes it unready.
+    /// [`inlay_poll`](Functions::inlay_poll) alone makes it unready. Once the engine is freed it is ready for ever,
+    /// and [`inlay_poll`](Functions::inlay_poll) says INVALID_STATE when all was polled: then leave it out.
     ///
     /// - Thread: any.
     /// - Blocks: no.
@@ -2734,8 +2744,9 @@ pub struct Functions {
     /// - Blocks: on the device for the budget, on a GPU with NO_WAIT not at all; waits for other threads' calls that
     ///   compute on the engine.
     /// - Ownership: Nothing is kept.
-    /// - On error: BUSY: another thread is in it. INVALID_STATE: the engine has a thread of its own, or a decode step
-    ///   in slices is pending.
+    /// - On error: `*info` is as before; what was drawn is polled. BUSY: another thread is in it. INVALID_STATE: the
+    ///   engine has a thread of its own, or a decode step in slices is pending, which may have begun between two
+    ///   steps of this call.
     /// - Errors: BUSY, INVALID_STATE, DEVICE_LOST.
     /// - Since: 1.3.
     ///
@@ -2855,13 +2866,14 @@ pub struct Functions {
     pub inlay_session_get_forced_text: unsafe extern "C" fn(session: *mut inlay_session, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
     /// Writes all that a session is: tokens, keys and values, undrawn logits, sampler, limits, text that is held
     /// back, constraint. A session that is restored from it goes on as this one would. The bytes have a version and a
-    /// checksum: docs/design/session-state.md. Other sessions compute meanwhile.
+    /// checksum (docs/design/session-state.md). Another version of the library may refuse them: what must outlive it
+    /// keeps the tokens beside them. Other sessions compute meanwhile.
     ///
     /// - Thread: exclusive(session).
     /// - Blocks: while it copies.
     /// - Ownership: Nothing is kept.
     /// - On error: The session is as before. BUFFER_TOO_SMALL: `*needed` is set, nothing is written.
-    /// - Errors: BUFFER_TOO_SMALL, INVALID_STATE, UNSUPPORTED.
+    /// - Errors: BUFFER_TOO_SMALL, INVALID_STATE, UNSUPPORTED, DEVICE_LOST.
     /// - Since: 1.3.
     ///
     /// Parameters:
@@ -2877,7 +2889,7 @@ pub struct Functions {
     /// - Ownership: Nothing is kept.
     /// - On error: The session is as before; some bytes may be written. IO: the callback failed, native_code is what
     ///   it returned.
-    /// - Errors: IO, INVALID_STATE, UNSUPPORTED.
+    /// - Errors: IO, INVALID_STATE, UNSUPPORTED, DEVICE_LOST.
     /// - Since: 1.3.
     ///
     /// Parameters:
@@ -2886,15 +2898,16 @@ pub struct Functions {
     pub inlay_session_save_to: unsafe extern "C" fn(session: *mut inlay_session, writer: *const inlay_state_writer, err: *mut inlay_error) -> inlay_status,
     /// Makes a session of what [`inlay_session_save`](Functions::inlay_session_save) has written, on an engine of the
     /// same model with the same weight and KV types. Pool, threads, chunks and device may differ, and the context, as
-    /// long as the tokens fit. Nothing is computed. Bytes of unknown origin do no harm: all that they say is checked.
+    /// long as the tokens fit and positions are scaled alike. Nothing is computed. Bytes of unknown origin do no
+    /// harm: all that they say is checked.
     ///
     /// - Thread: any.
     /// - Blocks: for one chunk of each prefill under way, and while it copies and compiles a constraint.
     /// - Ownership: `*session` is the caller's, to be freed with
     ///   [`inlay_session_free`](Functions::inlay_session_free); it keeps the engine alive.
     /// - On error: `*session` is NULL, nothing has changed. FORMAT: the bytes are damaged or no saved session;
-    ///   UNSUPPORTED: of another model, KV type or version.
-    /// - Errors: FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT.
+    ///   UNSUPPORTED: of another model, KV type, scaling of positions or version.
+    /// - Errors: FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_LOST.
     /// - Since: 1.3.
     ///
     /// Parameters:
@@ -2914,7 +2927,7 @@ pub struct Functions {
     /// - On error: `*session` is NULL, nothing has changed. As
     ///   [`inlay_session_restore`](Functions::inlay_session_restore); IO: the callback failed, native_code is what it
     ///   returned.
-    /// - Errors: IO, FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT.
+    /// - Errors: IO, FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_LOST.
     /// - Since: 1.3.
     ///
     /// Parameters:

@@ -77,8 +77,8 @@ pub struct Request<'a> {
     /// How tokens are drawn and what ends the request; with [`continues`](Self::continues) from now on, and where it is the default what
     /// the session has. `reserve` and `for_requests` change nothing.
     pub session: SessionOptions,
-    /// Who has more comes first. A request that waits rises by one every 250 ms, so that it waits at most 1.75 s for those above it
-    /// that came later. Range: 0 to 7.
+    /// Who has more comes first, and may put out those that have less where the pool is full. A request that waits rises by one every
+    /// 250 ms: that says when it begins, and puts out no equal. Range: 0 to 7.
     pub priority: u32,
     /// From now on. Among waiting requests of one priority the earliest comes first; it is no promise.
     pub deadline: Option<Duration>,
@@ -285,7 +285,7 @@ pub struct RunInfo {
     /// Requests can go on at the next call.
     pub has_work: bool,
     /// Tokens that were drawn.
-    pub n_tokens: u32,
+    pub n_tokens: u64,
     /// Requests of the engine that have not ended.
     pub n_requests: u32,
 }
@@ -294,7 +294,7 @@ impl RunInfo {
     pub(crate) fn from_raw(info: &raw::inlay_run_info) -> Self {
         Self {
             has_work: info.flags & raw::INLAY_RUN_INFO_HAS_WORK != 0,
-            n_tokens: u32::try_from(info.n_tokens).unwrap_or(0),
+            n_tokens: info.n_tokens,
             n_requests: u32::try_from(info.n_requests).unwrap_or(0),
         }
     }

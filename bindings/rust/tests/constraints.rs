@@ -232,7 +232,7 @@ fn sessions_requests_and_threads_share_one() {
     let constraint = engine.constraint(&ConstraintSource::json_schema(SCHEMA).compact(true)).unwrap();
     assert_eq!(constraint, constraint.clone());
     assert_ne!(constraint, engine.constraint(&ConstraintSource::any_json()).unwrap());
-    let memory = constraint.info().unwrap().memory;
+    let memory = constraint.info().unwrap().memory_bytes;
     assert!(memory > 0);
     let alone: Vec<_> = (1..=6).map(|seed| reply(&engine, &hot(seed).constraint(constraint.clone()))).collect();
     thread::scope(|scope| {
@@ -241,7 +241,7 @@ fn sessions_requests_and_threads_share_one() {
             let (engine, constraint) = (&engine, &constraint);
             scope.spawn(move || {
                 assert_eq!(&reply(engine, &options), right);
-                assert!(constraint.info().unwrap().memory >= memory);
+                assert!(constraint.info().unwrap().memory_bytes >= memory);
             });
         }
     });
@@ -250,7 +250,7 @@ fn sessions_requests_and_threads_share_one() {
         .map(|seed| Request::new(PROMPT).session(hot(seed).constraint(constraint.clone())))
         .map(|request| engine.answer(&request).unwrap())
         .collect();
-    let memory = constraint.info().unwrap().memory;
+    let memory = constraint.info().unwrap().memory_bytes;
     assert!(memory < 64 << 20, "{memory}");
     drop(constraint);
     for (answer, right) in answers.into_iter().zip(&alone) {
@@ -270,7 +270,7 @@ fn what_has_it_keeps_it() {
     let mut session = engine.session(&options).unwrap();
     queue.submit(&Request::new(PROMPT).session(options)).unwrap();
     drop(engine);
-    let memory = constraint.info().unwrap().memory;
+    let memory = constraint.info().unwrap().memory_bytes;
     assert!(memory > 0, "{}", constraint.info().unwrap());
     session.prefill(PROMPT).unwrap();
     session.set_constraint(&constraint, "perhaps ").unwrap();

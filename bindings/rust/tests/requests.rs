@@ -413,7 +413,7 @@ fn blocks_whose_room_is_wanted_go_to_the_host_and_come_back() {
     assert_eq!(planned.prefix_cache_host_bytes, 0);
     assert_eq!(Engine::memory_plan(model(), &small()).unwrap().prefix_cache_host_bytes, 6 * block_bytes);
     let engine = load_with(small());
-    while engine.stats().unwrap().host_bytes < 6 * block_bytes {} // a thread takes it
+    while engine.stats().unwrap().prefix_cache_host_bytes < 6 * block_bytes {} // a thread takes it
     let queue = engine.queue(QueueOptions::default()).unwrap();
     let n_cached = [65, 66, 65].map(|token| {
         queue.submit(&Request::new(&[token; 100]).session(up_to(4))).unwrap();

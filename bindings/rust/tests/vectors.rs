@@ -43,7 +43,7 @@ fn are_those_of_embed() {
         assert_eq!(ends[id].finish_reason, FinishReason::Embedded);
         assert_eq!((ends[id].n_values, ends[id].n_drawn), (wanted.len(), 0));
         assert_eq!(&queue.take_values(*id).unwrap(), wanted);
-        assert_eq!(queue.take_values(*id).unwrap_err().status(), Status::InvalidArgument, "a vector is taken once");
+        assert_eq!(queue.take_values(*id).unwrap_err().status(), Status::NotFound, "a vector is taken once");
     }
     assert_eq!(ends[&beside].n_values, 0);
 }

@@ -334,7 +334,7 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_stats), "n_kv_blocks_to_host", p, &p->n_kv_blocks_to_host);
         Field(typeof(inlay_stats), "n_kv_blocks_from_host", p, &p->n_kv_blocks_from_host);
         Field(typeof(inlay_stats), "n_kv_blocks_host_dropped", p, &p->n_kv_blocks_host_dropped);
-        Field(typeof(inlay_stats), "host_bytes", p, &p->host_bytes);
+        Field(typeof(inlay_stats), "prefix_cache_host_bytes", p, &p->prefix_cache_host_bytes);
         Field(typeof(inlay_stats), "n_kv_blocks_on_host", p, &p->n_kv_blocks_on_host);
         Field(typeof(inlay_stats), "reserved", p, &p->reserved);
     }
@@ -547,6 +547,7 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_run_info), "flags", p, &p->flags);
         Field(typeof(inlay_run_info), "n_tokens", p, &p->n_tokens);
         Field(typeof(inlay_run_info), "n_requests", p, &p->n_requests);
+        Field(typeof(inlay_run_info), "reserved", p, &p->reserved);
     }
 
     struct Behind_inlay_thread_params { public byte Before; public inlay_thread_params Value; }
@@ -595,7 +596,7 @@ static unsafe class LayoutProbe
         inlay_constraint_info* p = &behind.Value;
         Field(typeof(inlay_constraint_info), "struct_size", p, &p->struct_size);
         Field(typeof(inlay_constraint_info), "n_remarks", p, &p->n_remarks);
-        Field(typeof(inlay_constraint_info), "memory", p, &p->memory);
+        Field(typeof(inlay_constraint_info), "memory_bytes", p, &p->memory_bytes);
     }
 
     struct Behind_inlay_state_writer { public byte Before; public inlay_state_writer Value; }

@@ -426,7 +426,7 @@ func main() {
 		field("inlay_stats.n_kv_blocks_to_host", unsafe.Offsetof(s.NKVBlocksToHost), unsafe.Sizeof(s.NKVBlocksToHost))
 		field("inlay_stats.n_kv_blocks_from_host", unsafe.Offsetof(s.NKVBlocksFromHost), unsafe.Sizeof(s.NKVBlocksFromHost))
 		field("inlay_stats.n_kv_blocks_host_dropped", unsafe.Offsetof(s.NKVBlocksHostDropped), unsafe.Sizeof(s.NKVBlocksHostDropped))
-		field("inlay_stats.host_bytes", unsafe.Offsetof(s.HostBytes), unsafe.Sizeof(s.HostBytes))
+		field("inlay_stats.prefix_cache_host_bytes", unsafe.Offsetof(s.PrefixCacheHostBytes), unsafe.Sizeof(s.PrefixCacheHostBytes))
 		field("inlay_stats.n_kv_blocks_on_host", unsafe.Offsetof(s.NKVBlocksOnHost), unsafe.Sizeof(s.NKVBlocksOnHost))
 		field("inlay_stats.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
 	}
@@ -574,6 +574,7 @@ func main() {
 		field("inlay_run_info.flags", unsafe.Offsetof(s.Flags), unsafe.Sizeof(s.Flags))
 		field("inlay_run_info.n_tokens", unsafe.Offsetof(s.NTokens), unsafe.Sizeof(s.NTokens))
 		field("inlay_run_info.n_requests", unsafe.Offsetof(s.NRequests), unsafe.Sizeof(s.NRequests))
+		field("inlay_run_info.reserved", unsafe.Offsetof(s.Reserved), unsafe.Sizeof(s.Reserved))
 	}
 	{
 		var s raw.ThreadParams
@@ -607,7 +608,7 @@ func main() {
 		layout("inlay_constraint_info", unsafe.Sizeof(s), unsafe.Alignof(s))
 		field("inlay_constraint_info.struct_size", unsafe.Offsetof(s.StructSize), unsafe.Sizeof(s.StructSize))
 		field("inlay_constraint_info.n_remarks", unsafe.Offsetof(s.NRemarks), unsafe.Sizeof(s.NRemarks))
-		field("inlay_constraint_info.memory", unsafe.Offsetof(s.Memory), unsafe.Sizeof(s.Memory))
+		field("inlay_constraint_info.memory_bytes", unsafe.Offsetof(s.MemoryBytes), unsafe.Sizeof(s.MemoryBytes))
 	}
 	{
 		var s raw.StateWriter

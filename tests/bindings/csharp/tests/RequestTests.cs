@@ -451,7 +451,7 @@ static class RequestTests
         using (Engine engine = Engine.Load(Given.Model, options))
         using (RequestQueue queue = engine.CreateQueue())
         {
-            while (engine.Stats.HostBytes < 6 * block) System.Threading.Thread.Sleep(1); // a thread takes it
+            while (engine.Stats.PrefixCacheHostBytes < 6 * block) System.Threading.Thread.Sleep(1); // a thread takes it
             var cached = new List<int>();
             foreach (int token in new[] { 65, 66, 65 })
             {

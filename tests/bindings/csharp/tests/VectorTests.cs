@@ -35,7 +35,7 @@ static class VectorTests
                 Expect.Equal(FinishReason.Embedded, found[id].Reason, "its end");
                 Expect.Equal(want[i].Length, found[id].ValueCount, "its length");
                 Expect.True(want[i].SequenceEqual(queue.TakeValues(id)), "the vector of text " + i);
-                ThrowsStatus(Status.InvalidArgument, () => queue.TakeValues(id), "a vector is taken once");
+                ThrowsStatus(Status.NotFound, () => queue.TakeValues(id), "a vector is taken once");
             }
             Expect.Equal(0, found[beside].ValueCount, "values of an answer");
             Request plain = Vector(Texts[0]);

@@ -389,7 +389,7 @@ fn structs() {
     layout!(inlay_stats, n_kv_blocks_to_host, "n_kv_blocks_to_host");
     layout!(inlay_stats, n_kv_blocks_from_host, "n_kv_blocks_from_host");
     layout!(inlay_stats, n_kv_blocks_host_dropped, "n_kv_blocks_host_dropped");
-    layout!(inlay_stats, host_bytes, "host_bytes");
+    layout!(inlay_stats, prefix_cache_host_bytes, "prefix_cache_host_bytes");
     layout!(inlay_stats, n_kv_blocks_on_host, "n_kv_blocks_on_host");
     layout!(inlay_stats, reserved, "reserved");
     layout!(inlay_profile_params);
@@ -498,6 +498,7 @@ fn structs() {
     layout!(inlay_run_info, flags, "flags");
     layout!(inlay_run_info, n_tokens, "n_tokens");
     layout!(inlay_run_info, n_requests, "n_requests");
+    layout!(inlay_run_info, reserved, "reserved");
     layout!(inlay_thread_params);
     layout!(inlay_thread_params, struct_size, "struct_size");
     layout!(inlay_thread_params, reserved, "reserved");
@@ -522,7 +523,7 @@ fn structs() {
     layout!(inlay_constraint_info);
     layout!(inlay_constraint_info, struct_size, "struct_size");
     layout!(inlay_constraint_info, n_remarks, "n_remarks");
-    layout!(inlay_constraint_info, memory, "memory");
+    layout!(inlay_constraint_info, memory_bytes, "memory_bytes");
     layout!(inlay_state_writer);
     layout!(inlay_state_writer, struct_size, "struct_size");
     layout!(inlay_state_writer, reserved, "reserved");
