@@ -112,6 +112,17 @@ TEST_P(RequestsThread, WaitsEndWithIt) {
   EXPECT_EQ(*queue_->wait(1), Waited::time_over) << "nothing of it is left for the next wait";
 }
 
+// Whoever looked whether somebody computes, and waits then, is told of what has changed between.
+TEST_P(RequestsThread, AWaitIsToldOfAnEndBehindItsCheck) {
+  ASSERT_TRUE(engine_->requests().set_thread(ThreadShare{}).ok());
+  const uint64_t n_wakes = queue_->n_wakes();
+  ASSERT_TRUE(engine_->requests().check_wait(*queue_).ok());
+  ASSERT_TRUE(engine_->requests().set_thread({}).ok());
+  EXPECT_EQ(*queue_->wait(20'000'000, n_wakes), Waited::woken);
+  EXPECT_EQ(queue_->n_waiting(), 0u);
+  EXPECT_EQ(*queue_->wait(1, queue_->n_wakes()), Waited::time_over) << "negative control";
+}
+
 // Half of the time, and a sixteenth: tokens in the same time as with all of it. The share is changed while requests run.
 TEST_P(RequestsThread, TakesItsShareOfTheTime) {
   load_with({.n_context = 4096, .max_sessions = 2, .n_threads = 1, .prefill_chunk = 32}, {.unread_tokens = 100'000});
