@@ -265,11 +265,12 @@ inlay_status inlay_wait(const inlay_queue* queue, int64_t timeout_us, int32_t* i
   return guarded<inlay_queue>(err, [&](auto& use) -> Status {
     INLAY_TRY(use.begin(queue, "queue"));
     INLAY_TRY(check_not_null(is_ready, "is_ready"));
+    const uint64_t n_wakes = queue->queue->n_wakes();  // the engine's thread may end behind the check
     if (const std::shared_ptr<Engine> engine = queue->queue->engine()) {
       engine->requests().end_expired();
       if (timeout_us != 0) INLAY_TRY(engine->requests().check_wait(*queue->queue));
     }
-    INLAY_ASSIGN(const RequestQueue::Waited waited, queue->queue->wait(timeout_us < 0 ? std::nullopt : std::optional(timeout_us)));
+    INLAY_ASSIGN(const RequestQueue::Waited waited, queue->queue->wait(timeout_us < 0 ? std::nullopt : std::optional(timeout_us), n_wakes));
     *is_ready = waited == RequestQueue::Waited::ready ? 1 : waited == RequestQueue::Waited::woken ? -1 : 0;
     return {};
   });

@@ -204,20 +204,19 @@ Status RequestQueue::take_values(uint64_t id, std::span<float> out, bool only_as
   return {};
 }
 
-Result<RequestQueue::Waited> RequestQueue::wait(std::optional<int64_t> timeout_us) {
+Result<RequestQueue::Waited> RequestQueue::wait(std::optional<int64_t> timeout_us, std::optional<uint64_t> n_wakes) {
   Lock lock(mutex_);
   Waited waited = Waited::ready;
-  if (!has_news()) waited = timeout_us == 0 ? Waited::time_over : wait_for_news(lock, timeout_us);
+  if (!has_news()) waited = timeout_us == 0 ? Waited::time_over : wait_for_news(lock, timeout_us, n_wakes.value_or(n_wakes_));
   if (first_listed_ != nullptr) return Waited::ready;
   if (is_closed_) return error(Code::invalid_state, "the queue or its engine was freed");
   return waited;
 }
 
-RequestQueue::Waited RequestQueue::wait_for_news(Lock& lock, std::optional<int64_t> timeout_us) {
+RequestQueue::Waited RequestQueue::wait_for_news(Lock& lock, std::optional<int64_t> timeout_us, uint64_t n_before) {
   using Clock = std::chrono::steady_clock;
-  if (std::exchange(ends_next_wait_, false)) return Waited::woken;
+  if (std::exchange(ends_next_wait_, false) || n_wakes_ != n_before) return Waited::woken;
   const auto start = Clock::now();
-  const uint64_t n_before = n_wakes_;
   auto waited = Waited::ready;
   ++n_waiting_;
   while (!has_news() && n_wakes_ == n_before && waited == Waited::ready) {
@@ -241,13 +240,18 @@ bool RequestQueue::has_events() const {
 
 void RequestQueue::end_waits(bool or_next) {
   const Lock lock(mutex_);
-  if (n_waiting_ == 0) {
-    ends_next_wait_ = ends_next_wait_ || or_next;
+  if (n_waiting_ == 0 && or_next) {
+    ends_next_wait_ = true;
     return;
   }
   n_waiting_ = 0;
   ++n_wakes_;
   changed_.notify_all();
+}
+
+uint64_t RequestQueue::n_wakes() const {
+  const Lock lock(mutex_);
+  return n_wakes_;
 }
 
 size_t RequestQueue::n_waiting() const {

@@ -66,8 +66,10 @@ class RequestQueue {
   // Whether a request that had too many unread tokens has fewer since the last call.
   bool takes_up_again() { return lets_go_on_.exchange(false, std::memory_order_relaxed); }
   enum class Waited : uint8_t { ready, time_over, woken };
-  // Until there is something to poll. Without a number of microseconds it waits for ever.
-  Result<Waited> wait(std::optional<int64_t> timeout_us);
+  // Until there is something to poll. Without a number of microseconds it waits for ever. n_wakes: what n_wakes() was before the caller looked whether
+  // anybody would end the wait; an end_waits() since then ends it.
+  Result<Waited> wait(std::optional<int64_t> timeout_us, std::optional<uint64_t> n_wakes = {});
+  uint64_t n_wakes() const;
   bool has_events() const;
   // Ends the waits that are under way, or else, with or_next, the next one.
   void end_waits(bool or_next);
@@ -85,7 +87,7 @@ class RequestQueue {
   using WriteEvent = void (*)(void* to, size_t i, const RequestEvent& event);
   Result<size_t> poll(const EventRoom& room, WriteEvent write, void* to);
   bool has_news() const INLAY_NEEDS(mutex_) { return first_listed_ != nullptr || is_closed_; }
-  Waited wait_for_news(Lock& lock, std::optional<int64_t> timeout_us) INLAY_NEEDS(mutex_);
+  Waited wait_for_news(Lock& lock, std::optional<int64_t> timeout_us, uint64_t n_before) INLAY_NEEDS(mutex_);
   bool list(Request& request) INLAY_NEEDS(mutex_);
   void unlist_first() INLAY_NEEDS(mutex_);
   bool take_news(Request& request, const EventRoom& room, size_t& n_tokens, size_t& n_text, RequestEvent& event) INLAY_NEEDS(mutex_);
@@ -99,7 +101,7 @@ class RequestQueue {
   uint64_t n_events_ INLAY_GUARDED_BY(mutex_) = 0;
   std::atomic<bool> lets_go_on_{false};
   bool is_closed_ INLAY_GUARDED_BY(mutex_) = false, forgets_ INLAY_GUARDED_BY(mutex_) = false;
-  uint64_t n_wakes_ INLAY_GUARDED_BY(mutex_) = 0;  // calls of end_waits() that ended waits
+  uint64_t n_wakes_ INLAY_GUARDED_BY(mutex_) = 0;  // calls of end_waits(), but for those that are left to the next wait
   size_t n_waiting_ INLAY_GUARDED_BY(mutex_) = 0;  // waits that none has ended
   bool ends_next_wait_ INLAY_GUARDED_BY(mutex_) = false;
   std::optional<WakeHandle> handle_ INLAY_GUARDED_BY(mutex_);

@@ -207,7 +207,7 @@ void Requests::end_thread() {
   thread_.reset();
 }
 
-// Until its share of the period is used up; then it sleeps to the period's end.
+// Until its share of the period is used up; then it sleeps to the period's end. Another share begins a period of its own, also while it sleeps.
 void Requests::thread_body() {
   int64_t period_began = live_.now();
   EngineLock lock(engine_.mutex_);
@@ -228,9 +228,9 @@ void Requests::thread_body() {
     if (!result.ok() || !result->has_work) {
       if (n_changes == n_changes_ && !ends_thread_) changed_.wait_for(lock, kNothingToDo);
     } else if (in_units && now >= until) {
-      while (!ends_thread_ && live_.now() < period_ends) changed_.wait_for(lock, std::chrono::microseconds(std::max<int64_t>(1, period_ends - live_.now())));
+      while (!ends_thread_ && share_ == share && live_.now() < period_ends) changed_.wait_for(lock, std::chrono::microseconds(std::max<int64_t>(1, period_ends - live_.now())));
     }
-    if (live_.now() >= period_ends) period_began = live_.now();
+    if (live_.now() >= period_ends || share_ != share) period_began = live_.now();
   }
 }
 

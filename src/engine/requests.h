@@ -19,6 +19,7 @@ namespace inlay {
 struct ThreadShare {
   int64_t busy_us = 0, period_us = 0;
   int64_t max_step_us = 0;  // as in StepBudget
+  bool operator==(const ThreadShare&) const = default;
 };
 
 // How long a call of run() may compute.

@@ -27,6 +27,7 @@ void RoundPlanner::plan(std::span<const PlannedRequest> requests, const RoundLim
   for (size_t i = 0; i < requests.size(); ++i) (requests[i].state == State::running ? running_ : waiting_).push_back(i);
   sort(running_);
   sort(waiting_);
+  put_out_surplus(out);
   give_rows(out);
   begin_waiting(out);
   give_chunks(out);
@@ -78,6 +79,15 @@ void RoundPlanner::put_out(size_t other, Round& out) {
   std::erase_if(out.parts, [&](const Round::Part& part) { return part.request == other; });
   out.put_out.push_back(other);
   n_free_ += at(other).n_blocks - at(other).n_shared;
+}
+
+// More run than a step may have, where it is to be cut and those before it were not: who nobody polls waits for a place, else the last of the order.
+void RoundPlanner::put_out_surplus(Round& out) {
+  while (running_.size() > static_cast<size_t>(limits_.max_sequences)) {
+    const auto unread = std::find_if(running_.rbegin(), running_.rend(), [this](size_t i) { return at(i).is_unread; });
+    const size_t last = unread == running_.rend() ? running_.back() : *unread;
+    put_out(last, out);
+  }
 }
 
 // Whether `other`, which runs, may be put out for request i. One that has begun in this round has no blocks to give, and what was given to it

@@ -77,6 +77,7 @@ class RoundPlanner {
   bool is_below(size_t other, size_t i) const;
   bool draws(size_t i) const { return at(i).n_tokens - at(i).n_cached <= 1; }
   void put_out(size_t other, Round& out);
+  void put_out_surplus(Round& out);
   bool make_place(size_t i, Round& out);
   int32_t chunk_of(size_t i, int32_t n_left, bool is_first) const;
   void give_rows(Round& out);

@@ -61,7 +61,10 @@ Status check_sequence(const SessionState& s, const Engine& engine) {
   const std::vector<KvGroup>& groups = engine.plan().kv.groups;
   if (s.first_rows.size() != groups.size()) return contradicts("its keys and values are those of other layers");
   for (size_t g = 0; g < groups.size(); ++g) {
-    if (s.first_rows[g] < 0 || s.first_rows[g] > first_key(groups[g].window, s.n_computed)) return contradicts("keys and values are missing");
+    const int32_t window = groups[g].window, first = s.first_rows[g];
+    if (first < 0 || first > first_key(window, s.n_computed)) return contradicts("keys and values are missing");
+    // Blocks before the window are released while a sequence grows, and only the window's are taken for one that is restored.
+    if (first < first_key(window, s.n_computed - 1) / kKvBlockTokens * kKvBlockTokens) return contradicts("it has keys and values from before a window");
   }
   return {};
 }

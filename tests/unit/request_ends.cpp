@@ -112,6 +112,30 @@ TEST_P(RequestsThread, WaitsEndWithIt) {
   EXPECT_EQ(*queue_->wait(1), Waited::time_over) << "nothing of it is left for the next wait";
 }
 
+// Whoever looked whether somebody computes, and waits then, is told of what has changed between.
+TEST_P(RequestsThread, AWaitIsToldOfAnEndBehindItsCheck) {
+  ASSERT_TRUE(engine_->requests().set_thread(ThreadShare{}).ok());
+  const uint64_t n_wakes = queue_->n_wakes();
+  ASSERT_TRUE(engine_->requests().check_wait(*queue_).ok());
+  ASSERT_TRUE(engine_->requests().set_thread({}).ok());
+  EXPECT_EQ(*queue_->wait(20'000'000, n_wakes), Waited::woken);
+  EXPECT_EQ(queue_->n_waiting(), 0u);
+  EXPECT_EQ(*queue_->wait(1, queue_->n_wakes()), Waited::time_over) << "negative control";
+}
+
+// Also while it sleeps: else it would be late by what is left of the period before.
+TEST_P(RequestsThread, TakesAnotherShareAtOnce) {
+  constexpr int64_t kLong = 600'000'000;
+  ASSERT_TRUE(engine_->requests().set_thread(ThreadShare{.busy_us = 1, .period_us = kLong}).ok());
+  submit(prompt(8), plain(40));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  ASSERT_EQ(queue_->live().size(), 1u) << "negative control: its share of the period is used up";
+  ASSERT_TRUE(engine_->requests().set_thread(ThreadShare{}).ok());
+  const auto start = std::chrono::steady_clock::now();
+  while (!queue_->live().empty() && std::chrono::steady_clock::now() - start < std::chrono::seconds(20)) std::this_thread::yield();
+  EXPECT_TRUE(queue_->live().empty());
+}
+
 // Half of the time, and a sixteenth: tokens in the same time as with all of it. The share is changed while requests run.
 TEST_P(RequestsThread, TakesItsShareOfTheTime) {
   load_with({.n_context = 4096, .max_sessions = 2, .n_threads = 1, .prefill_chunk = 32}, {.unread_tokens = 100'000});

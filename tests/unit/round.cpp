@@ -335,6 +335,27 @@ TEST(Round, WhoIsUnreadGivesWay) {
   EXPECT_TRUE(round.put_out.empty()) << "negative control";
 }
 
+// As where a call with a budget comes behind calls without one, on a device that cuts steps of fewer sequences alone.
+TEST(Round, NoMoreRunThanAStepMayHave) {
+  RoundLimits limits = usual();
+  limits.max_sequences = 4;
+  std::vector<PlannedRequest> requests(4);
+  for (size_t i = 0; i < requests.size(); ++i)
+    requests[i] = {.state = State::running, .priority = 3, .submitted = static_cast<int64_t>(i), .n_cached = 20, .n_tokens = 21, .n_blocks = 2, .n_drawn = 1};
+  Round round;
+  plan_round(requests, limits, 100, round);
+  EXPECT_EQ(round.parts.size(), 4u) << "negative control";
+  EXPECT_TRUE(round.put_out.empty()) << "negative control";
+  limits.max_sequences = 2;
+  plan_round(requests, limits, 100, round);
+  EXPECT_EQ(round.parts.size(), 2u);
+  EXPECT_EQ(round.put_out, (std::vector<size_t>{3, 2}));
+  requests[0].is_unread = true;
+  plan_round(requests, limits, 100, round);
+  EXPECT_EQ(round.parts.size(), 2u);
+  EXPECT_EQ(round.put_out, (std::vector<size_t>{0, 3}));
+}
+
 // Blocks that others use as well do not become free.
 TEST(Round, SharedBlocksMakeNoRoom) {
   RoundLimits limits = usual();

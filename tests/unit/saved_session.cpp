@@ -439,6 +439,52 @@ TEST_P(SavedSessions, SurviveForgedBytes) {
   EXPECT_GT(n_taken, 100);
 }
 
+// Keys and values of positions that the windows have left: no blocks are taken for them.
+TEST_P(SavedSessions, RefuseWhatIsBeforeAWindow) {
+  const auto loaded = Engine::load(test::model_file("gemma3-f32"), {.device = GetParam(), .n_context = 512, .max_sessions = 3, .n_threads = 2, .prefill_chunk = 16});
+  ASSERT_TRUE(loaded.ok()) << loaded.status().message;
+  Engine& engine = **loaded;
+  auto own = engine.create_session({});
+  ASSERT_TRUE(own.ok());
+  std::vector<int32_t> tokens;
+  for (int32_t k = 0; k < 450; ++k) tokens.push_back(13 * k % 55 + 5);
+  ASSERT_TRUE(prefill(**own, tokens).ok());
+  const Bytes bytes = save(**own);
+  StateHeader header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  const auto read = read_state({reinterpret_cast<const char*>(bytes.data()) + sizeof header, header.n_description}, engine);
+  ASSERT_TRUE(read.ok()) << read.status().message;
+  const std::vector<KvGroup>& groups = engine.plan().kv.groups;
+  const Unchanged unchanged(engine);
+  int n_forged = 0;
+  for (size_t g = 0; g < groups.size(); ++g) {
+    const int32_t first = read->first_rows[g];
+    if (groups[g].window == 0) continue;
+    ASSERT_GE(first, 2 * kKvBlockTokens);
+    for (const int32_t forged : {0, 1, first / 2, first - 1, first}) {
+      SessionState state = *read;
+      state.first_rows[g] = forged;
+      const std::string description = bytes_of(state);
+      StateHeader changed = header;
+      changed.n_description = description.size();
+      changed.n_bytes = state_bytes(engine, state, description.size());
+      Bytes all(changed.n_bytes);
+      std::memcpy(all.data(), &changed, sizeof changed);
+      std::memcpy(all.data() + sizeof changed, description.data(), description.size());
+      sign(all);
+      const auto again = restore(*loaded, all);
+      if (forged == first) {
+        EXPECT_TRUE(again.ok()) << "negative control: " << again.status().message;
+        continue;
+      }
+      ++n_forged;
+      ASSERT_FALSE(again.ok()) << forged;
+      EXPECT_EQ(again.status().code, Code::format) << forged << ": " << again.status().message;
+    }
+  }
+  EXPECT_GE(n_forged, 4);
+}
+
 TEST_P(SavedSessions, RefuseWhatTheEngineCannotTake) {
   const auto own = session();
   ASSERT_TRUE(prefill(*own, prompt(70)).ok());
