@@ -212,6 +212,8 @@ bool RequestSteps::begin_step(const StepBudget& budget) {
     const size_t n_live = live_.all().size();
     live_.sweep();
     if (live_.all().size() < n_live) continue;  // what ended so may let others begin
+    // Who has begun has found more of its prompt than was planned: all but the token that it draws behind.
+    if (std::ranges::any_of(round_.begun, [this](size_t i) INLAY_NEEDS(engine_turn) { return viewed_[i]->run.state == State::running; })) continue;
     // Blocks that sessions share with one another were not counted.
     const bool lacks_blocks = live_.n_running() < limits.max_sequences && std::ranges::any_of(views_, [](const PlannedRequest& view) { return !view.is_unread; });
     if (!lacks_blocks || !sessions_.give_blocks()) return end_what_is_stuck(limits), false;

@@ -59,7 +59,7 @@ class EngineRequests : public EngineSessions {
     if (GetParam() != DeviceKind::cpu) return;
     const auto now = std::make_shared<std::atomic<int64_t>>(1'000'000);
     engine_->requests().live().set_hooks({.now = [now] { return *now += 2; }});
-    engine_->backend().set_inspection({.fault = [now] { return *now += 25, Status(); }});
+    engine_->backend().set_inspection({.fault = [now] { return *now += 10, Status(); }});
   }
   // Of a pool of n blocks.
   EngineOptions with_blocks(int32_t n, int32_t max_sessions = 4) {

@@ -397,7 +397,7 @@ TEST_P(HostBlocksOfRequests, MemoryIsTakenFromTheLoadOn) {
 // and units; those that are put out are computed again or copied.
 TEST_P(HostBlocksOfRequests, EachComesToWhatItComesToAlone) {
   const auto other = load({.n_context = 128, .max_sessions = 1, .n_threads = 2, .prefill_chunk = 32});
-  const test::Seeds seeds(36);
+  const test::Seeds seeds(80);
   PrefixCache::StoreCounts all;
   uint64_t n_put_out = 0, n_parts = 0;
   for (uint32_t seed = seeds.first; seed < seeds.end; ++seed) {
