@@ -320,7 +320,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Status check_constraint(const SessionOptions& options) const;
   void return_slot(Session& session);
   // Without a slot. It does not keep the engine alive, whose requests have it.
-  std::shared_ptr<Session> session_of_request(SessionOptions options);
+  std::shared_ptr<Session> session_of_request(const SessionOptions& options);
   // Sequences::reserve() for a call of a session: requests give way before it fails for want of blocks. Locked.
   Status reserve(Sequence& sequence, int32_t n_positions, int32_t n_at_once) INLAY_NEEDS(engine_mutex);
 

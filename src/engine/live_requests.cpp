@@ -95,6 +95,7 @@ Result<std::shared_ptr<Request>> LiveRequests::make(std::shared_ptr<RequestQueue
   run.prompt = std::move(prompt);
   run.queue = std::move(queue);
   run.options = std::move(options);
+  run.options.session.for_requests = false;  // that is of sessions which requests continue
   if (request->embeds()) {
     run.vector = std::make_unique<RequestVector>();
     INLAY_ASSIGN(run.vector->poolings, poolings_of(engine_, run.options.embed));
@@ -244,19 +245,39 @@ bool LiveRequests::begin(Request& request) {
   Request::Run& run = request.run;
   const bool is_first = run.began == 0 && run.options.continues;
   if (!run.session && !is_first) {
-    run.session = engine_.session_of_request(std::move(run.options.session));
-    run.session->seq_.tokens.assign(run.prompt.begin(), run.prompt.end());
-    run.session->after_rewrite();
+    std::shared_ptr<Session> made = engine_.session_of_request(run.options.session);  // all of it or nothing
+    made->seq_.tokens.assign(run.prompt.begin(), run.prompt.end());
+    made->after_rewrite();
+    run.session = std::move(made);
+    run.options.session = {};
     run.prompt = {};
   }
   Session& session = is_first ? *run.options.continues : *run.session;
   session.seq_.salt = run.options.cache_salt;
   Sequence& seq = session.seq_;
-  const int32_t whole_pool = pools().pool(pools().counted_group()).n_blocks() * kKvBlockTokens;
-  const int32_t n_most_now = request.draws() ? n_most_tokens(run.n_prompt, (is_first ? run.options.session : session.options_).max_tokens, engine_.info_.n_context) : run.n_prompt;
+  const int32_t n_most = request.draws() ? n_most_tokens(run.n_prompt, (is_first ? run.options.session : session.options_).max_tokens, engine_.info_.n_context) : run.n_prompt;
   if (!engine_.sequences_.take_slot(seq)) return false;
+  bool has_begun = false;
+  try {
+    return begin_in_slot(request, session, is_first, n_most, has_begun);
+  } catch (const std::bad_alloc&) {  // as if it had not begun
+    sessions_.remove(session);
+    if (is_first) {
+      has_begun ? sessions_.undo(request) : sessions_.rest(session);
+    } else {
+      release(request);
+    }
+    throw;
+  }
+}
+
+bool LiveRequests::begin_in_slot(Request& request, Session& session, bool is_first, int32_t n_most, bool& has_begun) {
+  Request::Run& run = request.run;
+  Sequence& seq = session.seq_;
   if (is_first) sessions_.begin(request);
-  const int32_t end = std::max(seq.n_tokens(), std::min({n_most_now, seq.n_tokens() + RoundLimits().min_drawn, whole_pool}));
+  has_begun = is_first;
+  const int32_t whole_pool = pools().pool(pools().counted_group()).n_blocks() * kKvBlockTokens;
+  const int32_t end = std::max(seq.n_tokens(), std::min({n_most, seq.n_tokens() + RoundLimits().min_drawn, whole_pool}));
   const int32_t n_there = run.stored.is_empty() ? 0 : engine_.sequences_.lay_out(run.stored, seq);
   if (run.stored.is_empty()) find_computed(request, seq);
   sessions_.remove(session);
@@ -264,7 +285,7 @@ bool LiveRequests::begin(Request& request) {
     is_first ? sessions_.undo(request) : release(request);
     return false;
   }
-  if (is_first) session.begin_request(std::move(run.options.session), run.options.has_options);
+  if (is_first) session.begin_request(run.options.session, run.options.has_options);  // a copy: it may fail
   if (is_first) run.session = run.options.continues;
   engine_.sequences_.hold(seq);
   if (run.vector && seq.n_computed == 0) run.vector->made.emplace(engine_, run.options.embed, run.vector->poolings);

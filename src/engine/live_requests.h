@@ -58,6 +58,7 @@ class LiveRequests {
   bool has_session(Request& request) INLAY_NEEDS(engine_mutex);
   bool waits_for_prefix(const Request& request) const INLAY_NEEDS(engine_mutex);
   bool begin(Request& request) INLAY_NEEDS(engine_mutex);
+  bool begin_in_slot(Request& request, Session& session, bool is_first, int32_t n_most, bool& has_begun) INLAY_NEEDS(engine_mutex);
   Status reserve(Sequence& sequence, int32_t end) INLAY_NEEDS(engine_mutex);
   void put_out(Request& request) INLAY_NEEDS(engine_mutex);
   // Gives back a slot and blocks by putting out a request that is in no step; false: there is none.

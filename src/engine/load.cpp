@@ -382,7 +382,8 @@ Status Engine::session_limit() const {
   return full;
 }
 
-std::shared_ptr<Session> Engine::session_of_request(SessionOptions options) {
+// With the engine's mutex: where memory runs out, what is there of it has no slot to return.
+std::shared_ptr<Session> Engine::session_of_request(const SessionOptions& options) {
   const std::shared_ptr<Engine> unowned(std::shared_ptr<Engine>(), this);
   std::shared_ptr<Session> session(new Session(unowned, options));
   (void)session->set_stop(std::move(session->options_.stops));  // were checked when it was submitted

@@ -31,7 +31,7 @@ bool RequestSteps::go_on(const StepBudget& budget, RunResult& result) {
       goes_on = step(budget, result);
     }
   } catch (const std::bad_alloc&) {
-    fail_step(error(Code::out_of_memory, "out of host memory"));
+    fail_step(error(Code::out_of_memory, "out of memory"));  // short: it takes none
   }
   result.n_tokens += static_cast<uint64_t>(n_drawn_);
   return goes_on;
@@ -472,7 +472,7 @@ void RequestSteps::finish_pending() {
     const Status status = run_units(open_.n_left());
     status.ok() ? finish_step() : fail_step(status);
   } catch (const std::bad_alloc&) {  // of the requests alone, not of the call that has the turn
-    fail_step(error(Code::out_of_memory, "out of host memory"));
+    fail_step(error(Code::out_of_memory, "out of memory"));  // short: it takes none
   }
 }
 

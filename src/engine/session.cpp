@@ -15,7 +15,11 @@ Session::Session(std::shared_ptr<Engine> engine, const SessionOptions& options)
   publish();
 }
 
-Session::~Session() { engine_->return_slot(*this); }
+// One that has nothing to return takes no lock: where memory runs out as it is made, its maker has that lock.
+Session::~Session() {
+  const bool has_blocks = std::ranges::any_of(seq_.kv, [](const KvHolding& holding) { return holding.n_blocks() > 0; });
+  if (seq_.slot >= 0 || has_blocks || for_requests_ || in_slices_) engine_->return_slot(*this);
+}
 
 SessionInfo Session::info() const {
   const Lock lock(info_mutex_);

@@ -8,7 +8,7 @@
 namespace {
 
 std::atomic<int64_t> count{0}, n_bytes{0};
-thread_local int64_t count_of_thread = 0;
+thread_local int64_t count_of_thread = 0, fails_at = 0;
 
 #ifdef _WIN32
 void* aligned(size_t bytes, size_t alignment) { return _aligned_malloc(bytes, alignment); }
@@ -20,7 +20,7 @@ void free_aligned(void* p) { std::free(p); }
 
 void* allocate(size_t bytes, size_t alignment) noexcept {
   count.fetch_add(1, std::memory_order_relaxed);
-  ++count_of_thread;
+  if (++count_of_thread == fails_at) return nullptr;
   n_bytes.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
   if (bytes == 0) bytes = 1;
   return alignment == 1 ? std::malloc(bytes) : aligned(bytes, alignment);
@@ -36,6 +36,7 @@ void* allocate_or_throw(size_t bytes, size_t alignment) {
 namespace inlay::test {
 int64_t allocation_count() { return count.load(std::memory_order_relaxed); }
 int64_t allocations_of_this_thread() { return count_of_thread; }
+void fail_allocation(int64_t n) { fails_at = n > 0 ? count_of_thread + n : 0; }
 int64_t allocated_bytes() { return n_bytes.load(std::memory_order_relaxed); }
 }  // namespace inlay::test
 
