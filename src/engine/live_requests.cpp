@@ -257,18 +257,29 @@ bool LiveRequests::begin(Request& request) {
   Sequence& seq = session.seq_;
   const int32_t n_most = request.draws() ? n_most_tokens(run.n_prompt, (is_first ? run.options.session : session.options_).max_tokens, engine_.info_.n_context) : run.n_prompt;
   if (!engine_.sequences_.take_slot(seq)) return false;
-  bool has_begun = false;
-  try {
-    return begin_in_slot(request, session, is_first, n_most, has_begun);
-  } catch (const std::bad_alloc&) {  // as if it had not begun
-    sessions_.remove(session);
-    if (is_first) {
-      has_begun ? sessions_.undo(request) : sessions_.rest(session);
-    } else {
-      release(request);
+  struct Attempt {  // where memory runs out it is as if the request had not begun
+    LiveRequests& live;
+    Request& request;
+    Session& session;
+    bool is_first, has_begun = false, is_over = false;
+    ~Attempt() INLAY_NEEDS(engine_mutex) {
+      if (is_over) return;
+      try {
+        live.sessions_.remove(session);
+        if (is_first) {
+          has_begun ? live.sessions_.undo(request) : live.sessions_.rest(session);
+        } else {
+          live.release(request);
+        }
+      } catch (const std::bad_alloc&) {  // still: then only its slot and its blocks go back
+        live.engine_.sequences_.release(session.seq_);
+        session.seq_.n_computed = 0;
+      }
     }
-    throw;
-  }
+  } attempt{*this, request, session, is_first};
+  const bool begins = begin_in_slot(request, session, is_first, n_most, attempt.has_begun);
+  attempt.is_over = true;
+  return begins;
 }
 
 bool LiveRequests::begin_in_slot(Request& request, Session& session, bool is_first, int32_t n_most, bool& has_begun) {

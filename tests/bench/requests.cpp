@@ -282,7 +282,8 @@ struct Bench {
       const EngineStats after = engine->stats();
       const double took = now() - began;
       const auto n_prompt = static_cast<int32_t>(after.n_prefill_tokens - before.n_prefill_tokens);
-      n_prompt + result.n_tokens > 0 ? steps.push_back({took, n_prompt, result.n_tokens}) : void(idle += took);
+      const auto n_drawn = static_cast<int32_t>(result.n_tokens);
+      n_prompt + n_drawn > 0 ? steps.push_back({took, n_prompt, n_drawn}) : void(idle += took);
     }
     const double took = now() - start;
     double bound = idle + prompt_tokens * per_prompt_token, pure = 0, pure_bound = 0, mixed = 0, mixed_bound = 0;
