@@ -25,8 +25,12 @@ Status read_queue_params(const inlay_queue_params* given, QueueLimits& limits, R
   return {};
 }
 
-// 2^60 us are longer than any program runs, and can be added to a clock.
-int64_t us(uint64_t given) { return static_cast<int64_t>(std::min(given, uint64_t{1} << 60)); }
+Status read_us(uint64_t given, const char* name, int64_t& out) {
+  constexpr uint64_t kMost = uint64_t{1} << 60;
+  if (given > kMost) return error(Code::invalid_argument, "%s is %llu, expected at most 2^60", name, static_cast<unsigned long long>(given));
+  out = static_cast<int64_t>(given);
+  return {};
+}
 
 // What is wrong with a struct of the request, by the name that it has there.
 Status named(Status status, const char* name) {
@@ -96,8 +100,8 @@ Status read_options(const inlay_request& request, RequestOptions& out) {
   INLAY_TRY(check_fields(request));
   if (request.reserved != 0) return error(Code::invalid_argument, "request.reserved is not 0");
   INLAY_TRY(check_range(request.priority, 0, kTopLevel, "request.priority"));
-  out.deadline_us = us(request.deadline_us);
-  out.timeout_us = us(request.timeout_us);
+  INLAY_TRY(read_us(request.deadline_us, "request.deadline_us", out.deadline_us));
+  INLAY_TRY(read_us(request.timeout_us, "request.timeout_us", out.timeout_us));
   out.kind = static_cast<RequestKind>(request.kind);
   out.priority = request.priority;
   out.user = request.user;
@@ -309,9 +313,9 @@ inlay_status inlay_run(const inlay_engine* engine, const inlay_run_params* param
     INLAY_TRY(read_struct(params, "params", given));
     INLAY_TRY(check_flags(given.flags, INLAY_RUN_ONE_STEP | INLAY_RUN_NO_WAIT, "params.flags"));
     RunBudget budget;
-    budget.us = us(given.budget_us);
-    budget.max_step_us = us(given.max_step_us);
-    budget.host_us = us(given.host_budget_us);
+    INLAY_TRY(read_us(given.budget_us, "params.budget_us", budget.us));
+    INLAY_TRY(read_us(given.max_step_us, "params.max_step_us", budget.max_step_us));
+    INLAY_TRY(read_us(given.host_budget_us, "params.host_budget_us", budget.host_us));
     budget.one_step = (given.flags & INLAY_RUN_ONE_STEP) != 0;
     budget.no_wait = (given.flags & INLAY_RUN_NO_WAIT) != 0;
     INLAY_ASSIGN(const RunResult result, engine->engine->requests().run(budget));
@@ -332,9 +336,9 @@ inlay_status inlay_engine_set_thread(const inlay_engine* engine, const inlay_thr
     INLAY_TRY(read_struct(params, "params", given));
     if (given.reserved != 0) return error(Code::invalid_argument, "params.reserved is not 0");
     ThreadShare share;
-    share.busy_us = us(given.busy_us);
-    share.period_us = us(given.period_us);
-    share.max_step_us = us(given.max_step_us);
+    INLAY_TRY(read_us(given.busy_us, "params.busy_us", share.busy_us));
+    INLAY_TRY(read_us(given.period_us, "params.period_us", share.period_us));
+    INLAY_TRY(read_us(given.max_step_us, "params.max_step_us", share.max_step_us));
     if ((share.busy_us == 0) != (share.period_us == 0)) return error(Code::invalid_argument, "of params.busy_us and params.period_us one is 0");
     if (share.busy_us > share.period_us) return error(Code::invalid_argument, "params.busy_us is more than params.period_us");
     return engine->engine->requests().set_thread(share);

@@ -24,6 +24,7 @@
 // - Later minors may return numbers that this header does not have. An unknown status is a failure, an unknown finish reason an
 //   end; an event or a part of a message of an unknown kind is to be skipped, an unknown state says nothing, a handle of an unknown
 //   kind cannot be waited for. Unknown bits of flags and unknown members of JSON that the library writes are to be ignored.
+// - Times in microseconds of params and requests are at most 2^60, 36,000 years; 0 is none.
 // - Only calls marked so take device memory. Others may give some back and take it again, within the budget that was set at load.
 // - Results do not depend on the thread's floating-point settings (rounding, denormals, traps). A call gives them back as they
 //   were, with their sticky flags; callbacks run with them.
