@@ -63,11 +63,11 @@ func TestWhatIsNoVectorIsRefused(t *testing.T) {
 	} {
 		request := vector
 		change(&request)
-		if _, err := queue.Submit(&request); !errors.Is(err, StatusNotFound) || !strings.Contains(err.Error(), named) {
+		if _, err := queue.Submit(&request); !errors.Is(err, StatusInvalidArgument) || !strings.Contains(err.Error(), named) {
 			t.Errorf("%s: %v", named, err)
 		}
 	}
-	if _, err := engine.Ask(context.Background(), &vector); !errors.Is(err, StatusNotFound) {
+	if _, err := engine.Ask(context.Background(), &vector); !errors.Is(err, StatusInvalidArgument) {
 		t.Error(err)
 	}
 	id := submit(t, queue, vector)
