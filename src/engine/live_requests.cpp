@@ -257,13 +257,13 @@ bool LiveRequests::begin(Request& request) {
   Sequence& seq = session.seq_;
   const int32_t n_most = request.draws() ? n_most_tokens(run.n_prompt, (is_first ? run.options.session : session.options_).max_tokens, engine_.info_.n_context) : run.n_prompt;
   if (!engine_.sequences_.take_slot(seq)) return false;
-  struct Attempt {  // where memory runs out it is as if the request had not begun
+  struct Attempt {  // without room, or where memory runs out, it is as if the request had not begun
     LiveRequests& live;
     Request& request;
     Session& session;
-    bool is_first, has_begun = false, is_over = false;
+    bool is_first, has_begun = false, begins = false;
     ~Attempt() INLAY_NEEDS(engine_mutex) {
-      if (is_over) return;
+      if (begins) return;
       try {
         live.sessions_.remove(session);
         if (is_first) {
@@ -277,9 +277,7 @@ bool LiveRequests::begin(Request& request) {
       }
     }
   } attempt{*this, request, session, is_first};
-  const bool begins = begin_in_slot(request, session, is_first, n_most, attempt.has_begun);
-  attempt.is_over = true;
-  return begins;
+  return attempt.begins = begin_in_slot(request, session, is_first, n_most, attempt.has_begun);
 }
 
 bool LiveRequests::begin_in_slot(Request& request, Session& session, bool is_first, int32_t n_most, bool& has_begun) {
@@ -292,10 +290,7 @@ bool LiveRequests::begin_in_slot(Request& request, Session& session, bool is_fir
   const int32_t n_there = run.stored.is_empty() ? 0 : engine_.sequences_.lay_out(run.stored, seq);
   if (run.stored.is_empty()) find_computed(request, seq);
   sessions_.remove(session);
-  if (!reserve(seq, end).ok() || !come_back(request, n_there)) {
-    is_first ? sessions_.undo(request) : release(request);
-    return false;
-  }
+  if (!reserve(seq, end).ok() || !come_back(request, n_there)) return false;
   if (is_first) session.begin_request(run.options.session, run.options.has_options);  // a copy: it may fail
   if (is_first) run.session = run.options.continues;
   engine_.sequences_.hold(seq);

@@ -3240,17 +3240,17 @@ namespace Inlay.Raw
         }
 
         /// <summary>Writes all that a session is: tokens, keys and values, undrawn logits, sampler, limits, text that is
-        /// held back, constraint. A session that is restored from it goes on as this one would. The bytes have a version
-        /// and a checksum (docs/design/session-state.md). Another version of the library may refuse them: what must outlive
-        /// it keeps the tokens beside them. Other sessions compute meanwhile.</summary>
+        /// held back, constraint. A session that is restored from it goes on as this one would. Other sessions compute
+        /// meanwhile.</summary>
         /// <param name="session">The session; not one in a decode step in slices.</param>
         /// <param name="state">The bytes; NULL with cap 0 to ask for their number. May be null.</param>
         /// <param name="cap">Room in bytes. [bytes]</param>
         /// <param name="needed">How many there are. [bytes] May be null.</param>
         /// <param name="err">What went wrong. May be null.</param>
-        /// <remarks>Thread: exclusive(session). Blocks: while it copies. Ownership: Nothing is kept. On error: The session
-        /// is as before. BUFFER_TOO_SMALL: `*needed` is set, nothing is written. Errors: BUFFER_TOO_SMALL, INVALID_STATE,
-        /// UNSUPPORTED, DEVICE_LOST. Since: 1.3.</remarks>
+        /// <remarks>Thread: exclusive(session). Blocks: while it copies. Ownership: The bytes are the caller's, with a
+        /// version and a checksum (docs/design/session-state.md). Another version of the library may refuse them: who must
+        /// outlive it keeps the tokens beside them. On error: The session is as before. BUFFER_TOO_SMALL: `*needed` is set,
+        /// nothing is written. Errors: BUFFER_TOO_SMALL, INVALID_STATE, UNSUPPORTED, DEVICE_LOST. Since: 1.3.</remarks>
         public Status inlay_session_save(IntPtr session, void* state, UIntPtr cap, UIntPtr* needed, inlay_error* err)
         {
             if (_inlay_session_save == null) return Older.Refuse("inlay_session_save", "1.3", err);
@@ -3272,8 +3272,7 @@ namespace Inlay.Raw
 
         /// <summary>Makes a session of what inlay_session_save has written, on an engine of the same model with the same
         /// weight and KV types. Pool, threads, chunks and device may differ, and the context, as long as the tokens fit and
-        /// positions are scaled alike. Nothing is computed. Bytes of unknown origin do no harm: all that they say is
-        /// checked.</summary>
+        /// positions are scaled alike. Nothing is computed.</summary>
         /// <param name="engine">The engine.</param>
         /// <param name="state">The bytes.</param>
         /// <param name="n_bytes">How many there are. [bytes]</param>
@@ -3281,9 +3280,10 @@ namespace Inlay.Raw
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: for one chunk of each prefill under way, and while it copies and compiles a
         /// constraint. Ownership: `*session` is the caller's, to be freed with inlay_session_free; it keeps the engine
-        /// alive. On error: `*session` is NULL, nothing has changed. FORMAT: the bytes are damaged or no saved session;
-        /// UNSUPPORTED: of another model, KV type, scaling of positions or version. Errors: FORMAT, UNSUPPORTED,
-        /// CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_LOST. Since: 1.3.</remarks>
+        /// alive. On error: `*session` is NULL, nothing has changed, whatever the bytes are: all that they say is checked.
+        /// FORMAT: the bytes are damaged or no saved session; UNSUPPORTED: of another model, KV type, scaling of positions
+        /// or version. Errors: FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_LOST. Since:
+        /// 1.3.</remarks>
         public Status inlay_session_restore(IntPtr engine, void* state, UIntPtr n_bytes, IntPtr* session, inlay_error* err)
         {
             if (_inlay_session_restore == null) return Older.Refuse("inlay_session_restore", "1.3", err);

@@ -1998,12 +1998,11 @@ inlay_status inlay_session_get_forced_text(inlay_session* session, char* buf, si
 // ---- Saved sessions --------------------------------------------------------------------------------------------------
 
 // Writes all that a session is: tokens, keys and values, undrawn logits, sampler, limits, text that is held back,
-// constraint. A session that is restored from it goes on as this one would. The bytes have a version and a checksum
-// (docs/design/session-state.md). Another version of the library may refuse them: what must outlive it keeps the tokens
-// beside them. Other sessions compute meanwhile.
+// constraint. A session that is restored from it goes on as this one would. Other sessions compute meanwhile.
 // Thread: exclusive(session).
 // Blocks: while it copies.
-// Ownership: Nothing is kept.
+// Ownership: The bytes are the caller's, with a version and a checksum (docs/design/session-state.md). Another version
+// of the library may refuse them: who must outlive it keeps the tokens beside them.
 // On error: The session is as before. BUFFER_TOO_SMALL: `*needed` is set, nothing is written.
 // Errors: BUFFER_TOO_SMALL, INVALID_STATE, UNSUPPORTED, DEVICE_LOST.
 // Since: 1.3.
@@ -2021,12 +2020,12 @@ inlay_status inlay_session_save_to(inlay_session* session, const inlay_state_wri
 
 // Makes a session of what inlay_session_save has written, on an engine of the same model with the same weight and KV
 // types. Pool, threads, chunks and device may differ, and the context, as long as the tokens fit and positions are
-// scaled alike. Nothing is computed. Bytes of unknown origin do no harm: all that they say is checked.
+// scaled alike. Nothing is computed.
 // Thread: any.
 // Blocks: for one chunk of each prefill under way, and while it copies and compiles a constraint.
 // Ownership: `*session` is the caller's, to be freed with inlay_session_free; it keeps the engine alive.
-// On error: `*session` is NULL, nothing has changed. FORMAT: the bytes are damaged or no saved session; UNSUPPORTED: of
-// another model, KV type, scaling of positions or version.
+// On error: `*session` is NULL, nothing has changed, whatever the bytes are: all that they say is checked. FORMAT: the
+// bytes are damaged or no saved session; UNSUPPORTED: of another model, KV type, scaling of positions or version.
 // Errors: FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_LOST.
 // Since: 1.3.
 inlay_status inlay_session_restore(const inlay_engine* engine, const void* state, size_t n_bytes,

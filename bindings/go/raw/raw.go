@@ -3485,9 +3485,8 @@ func SessionGetForcedText(session *Session, buf *byte, cap_ uintptr, needed *uin
 }
 
 // SessionSave is inlay_session_save. Writes all that a session is: tokens, keys and values, undrawn logits, sampler,
-// limits, text that is held back, constraint. A session that is restored from it goes on as this one would. The bytes
-// have a version and a checksum (docs/design/session-state.md). Another version of the library may refuse them: what
-// must outlive it keeps the tokens beside them. Other sessions compute meanwhile.
+// limits, text that is held back, constraint. A session that is restored from it goes on as this one would. Other
+// sessions compute meanwhile.
 //
 //   - session: The session; not one in a decode step in slices.
 //   - state: The bytes; NULL with cap 0 to ask for their number.
@@ -3495,7 +3494,8 @@ func SessionGetForcedText(session *Session, buf *byte, cap_ uintptr, needed *uin
 //   - needed: How many there are.
 //   - Thread: exclusive(session).
 //   - Blocks: while it copies.
-//   - Ownership: Nothing is kept.
+//   - Ownership: The bytes are the caller's, with a version and a checksum (docs/design/session-state.md). Another
+//     version of the library may refuse them: who must outlive it keeps the tokens beside them.
 //   - On error: The session is as before. BUFFER_TOO_SMALL: `*needed` is set, nothing is written.
 //   - Errors: BUFFER_TOO_SMALL, INVALID_STATE, UNSUPPORTED, DEVICE_LOST.
 //   - Since: 1.3.
@@ -3520,8 +3520,7 @@ func SessionSaveTo(session *Session, writer *StateWriter, err *Error) Status {
 
 // SessionRestore is inlay_session_restore. Makes a session of what inlay_session_save has written, on an engine of
 // the same model with the same weight and KV types. Pool, threads, chunks and device may differ, and the context, as
-// long as the tokens fit and positions are scaled alike. Nothing is computed. Bytes of unknown origin do no harm: all
-// that they say is checked.
+// long as the tokens fit and positions are scaled alike. Nothing is computed.
 //
 //   - engine: The engine.
 //   - state: The bytes.
@@ -3530,8 +3529,9 @@ func SessionSaveTo(session *Session, writer *StateWriter, err *Error) Status {
 //   - Thread: any.
 //   - Blocks: for one chunk of each prefill under way, and while it copies and compiles a constraint.
 //   - Ownership: `*session` is the caller's, to be freed with inlay_session_free; it keeps the engine alive.
-//   - On error: `*session` is NULL, nothing has changed. FORMAT: the bytes are damaged or no saved session;
-//     UNSUPPORTED: of another model, KV type, scaling of positions or version.
+//   - On error: `*session` is NULL, nothing has changed, whatever the bytes are: all that they say is checked.
+//     FORMAT: the bytes are damaged or no saved session; UNSUPPORTED: of another model, KV type, scaling of positions
+//     or version.
 //   - Errors: FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_LOST.
 //   - Since: 1.3.
 func SessionRestore(engine *Engine, state unsafe.Pointer, nBytes uintptr, session **Session, err *Error) Status {
