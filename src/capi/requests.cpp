@@ -143,12 +143,7 @@ Result<std::shared_ptr<Engine>> engine_of(const inlay_queue& queue) {
 // Of a queue that nobody collects from any more.
 void cancel_all(RequestQueue& queue) {
   queue.close(true);
-  const std::shared_ptr<Engine> engine = queue.engine();
-  if (!engine) return;
-  for (const auto& request : queue.live()) {
-    (void)queue.cancel(request->id);
-    engine->requests().cancel(*request);
-  }
+  if (const std::shared_ptr<Engine> engine = queue.engine()) engine->requests().cancel_of(queue);
 }
 
 }  // namespace

@@ -165,6 +165,7 @@ class Session {
   const bool for_requests_;         // it has no slot but while a request of it runs
   bool in_call_ INLAY_GUARDED_BY(engine_mutex) = false;  // of the host; a session for requests alone
   const Request* request_ INLAY_GUARDED_BY(engine_mutex) = nullptr;  // that has it from now on to its end; likewise
+  uint64_t rests_since_ INLAY_GUARDED_BY(engine_mutex) = 0;           // RequestSessions' number of that; 0 while a request of it runs; likewise
   SessionOptions options_;
   SamplerState sampler_state_;
   DryBias dry_;

@@ -12,6 +12,7 @@ KvPools::KvPools(std::span<const KvGroup> groups, const BackendConfig& config, B
     : groups_(groups.begin(), groups.end()), max_table_(kv_blocks_for(config.n_context)) {
   for (size_t g = 0; g < groups_.size(); ++g) pools_.emplace_back(config.n_kv_blocks[g]);
   caches_.resize(groups_.size());
+  chain_.reserve(static_cast<size_t>(max_table_) + 1);  // keeping blocks takes no memory
   for (size_t g = 0; g < groups_.size(); ++g) {
     if (groups_[g].window == 0) caches_[g] = std::make_unique<PrefixCache>(pools_[g], groups_.size() == 1 ? store : nullptr);
   }

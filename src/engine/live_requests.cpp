@@ -105,7 +105,9 @@ Result<std::shared_ptr<Request>> LiveRequests::make(std::shared_ptr<RequestQueue
 }
 
 Status LiveRequests::add(const std::shared_ptr<Request>& request) {
-  if (all_.size() == all_.capacity()) all_.reserve(2 * all_.size() + 8);  // nothing fails once the queue has it
+  // Nothing fails once the queue has it, nor when it ends, which leaves two sessions at most.
+  if (all_.size() == all_.capacity()) all_.reserve(2 * all_.size() + 8);
+  if (const size_t n = left_.size() + 2 * (all_.size() + 1); n > left_.capacity()) left_.reserve(2 * n);
   Request::Run& run = request->run;
   INLAY_TRY(run.queue->add(request));
   run.submitted = run.waiting_since = last_submitted_ = std::max(now(), last_submitted_ + 1);  // one time each, so that there is one order
@@ -144,11 +146,8 @@ void LiveRequests::end(Request& request, FinishReason reason, Status status) {
   const int64_t now = this->now(), began = run.began > 0 ? run.began : now, drew = run.drew_first > 0 ? run.drew_first : now;
   RequestEnd out{.status = std::move(status), .reason = reason, .n_prompt = run.n_prompt, .n_cached = run.n_cached, .n_drawn = run.n_drawn,
                  .queued_us = began - run.submitted, .prompt_us = drew - began, .decode_us = now - drew};
-  TextStream* text = nullptr;
-  if (run.session) {
-    if (run.session->finish_reason_ == FinishReason::none) run.session->text_.flush();
-    text = &run.session->text_;
-  }
+  RequestQueue::LastText text;
+  if (run.session) text = {.stream = &run.session->text_, .is_cut = run.session->finish_reason_ == FinishReason::none};
   const std::shared_ptr<RequestQueue> queue = std::move(run.queue);
   std::vector<float> values;
   if (reason == FinishReason::embedded) values = std::move(run.vector->values);
@@ -187,9 +186,11 @@ void LiveRequests::sweep() {
 
 void LiveRequests::tell(const std::shared_ptr<RequestQueue>& queue, bool wakes) {
   if (!wakes) return;
-  to_wake_.push_back(queue);
+  if (std::ranges::find(to_wake_, queue) == to_wake_.end()) to_wake_.push_back(queue);
   has_left_.store(true, std::memory_order_release);
 }
+
+void LiveRequests::make_room_to_wake(size_t n_queues) { to_wake_.reserve(n_queues); }
 
 void LiveRequests::flush() {
   if (!has_left_.load(std::memory_order_acquire)) return;
@@ -218,9 +219,12 @@ bool LiveRequests::has_session(Request& request) {
   if (run.has_ended) return false;
   if (!run.options.continues || run.has_session) return true;
   if (!run.options.continues->is_idle()) return false;
-  sessions_.take(request);
-  if (Status status = check(run.prompt, {.session = run.options.session}); !status.ok()) return end(request, FinishReason::error, std::move(status)), false;
-  run.n_prompt = static_cast<int32_t>(run.prompt.size());
+  RequestSessions::Turn turn = RequestSessions::turn_of(request);
+  RequestOptions checked{.session = std::move(turn.options)};
+  Status status = check(turn.prompt, checked);
+  turn.options = std::move(checked.session);
+  sessions_.take(request, std::move(turn));
+  if (!status.ok()) return end(request, FinishReason::error, std::move(status)), false;
   return true;
 }
 
@@ -265,7 +269,7 @@ bool LiveRequests::begin(Request& request) {
     ~Attempt() INLAY_NEEDS(engine_mutex) {
       if (begins) return;
       try {
-        live.sessions_.remove(session);
+        live.sessions_.stop_resting(session);
         if (is_first) {
           has_begun ? live.sessions_.undo(request) : live.sessions_.rest(session);
         } else {
@@ -289,7 +293,7 @@ bool LiveRequests::begin_in_slot(Request& request, Session& session, bool is_fir
   const int32_t end = std::max(seq.n_tokens(), std::min({n_most, seq.n_tokens() + RoundLimits().min_drawn, whole_pool}));
   const int32_t n_there = run.stored.is_empty() ? 0 : engine_.sequences_.lay_out(run.stored, seq);
   if (run.stored.is_empty()) find_computed(request, seq);
-  sessions_.remove(session);
+  sessions_.stop_resting(session);
   if (!reserve(seq, end).ok() || !come_back(request, n_there)) return false;
   if (is_first) session.begin_request(run.options.session, run.options.has_options);  // a copy: it may fail
   if (is_first) run.session = run.options.continues;

@@ -50,7 +50,8 @@ class LiveRequests {
   void end_idle(FinishReason reason, const Status& status) INLAY_NEEDS(engine_mutex);  // those that are in no step
   void expire(int64_t now) INLAY_NEEDS(engine_mutex);
   void sweep() INLAY_NEEDS(engine_mutex);
-  void tell(const std::shared_ptr<RequestQueue>& queue, bool wakes) INLAY_NEEDS(engine_mutex);
+  void tell(const std::shared_ptr<RequestQueue>& queue, bool wakes) INLAY_NEEDS(engine_mutex);  // each queue is in line once
+  void make_room_to_wake(size_t n_queues) INLAY_NEEDS(engine_mutex);                              // so that telling takes no memory
   void flush();  // without locks: frees and tells what has piled up
 
   // Whether it begins with what others have computed, and leaves what it computes. A vector needs the rows of all its tokens.

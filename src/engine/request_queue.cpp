@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <utility>
 
 #include "src/tokenizer/utf8.h"
@@ -75,11 +76,22 @@ bool RequestQueue::add_token(Request& request, const SampleResult& drawn, TextSt
   return list(request);
 }
 
-bool RequestQueue::add_end(Request& request, RequestEnd end, TextStream* text, std::vector<float> values) {
+static void take_last_text(const RequestQueue::LastText& from, std::string& to, RequestEnd& end) {
+  if (from.stream == nullptr) return;
+  try {
+    if (from.is_cut) from.stream->flush();
+    take_text(*from.stream, to);
+  } catch (const std::bad_alloc&) {
+    end.reason = FinishReason::error;
+    end.status = error(Code::out_of_memory, "out of memory");  // short: it takes none
+  }
+}
+
+bool RequestQueue::add_end(Request& request, RequestEnd end, const LastText& text, std::vector<float> values) {
   const Lock lock(mutex_);
   Request::News& news = request.news;
   if (news.has_ended) return false;
-  if (text != nullptr && !news.is_cancelled) take_text(*text, news.text);
+  if (!news.is_cancelled) take_last_text(text, news.text, end);
   if (news.is_cancelled && end.reason != FinishReason::error) {  // its last token may not have been told
     end.reason = FinishReason::cancelled;
     values.clear();
@@ -136,9 +148,9 @@ bool RequestQueue::take_news(Request& request, const EventRoom& room, size_t& n_
   if (ends) {
     const std::string_view message = news.end.status.message;
     if (message.size() > room.text.size() - n_text && n_text > 0) return false;  // the next call has more room
-    event.end = news.end;
     event.n_text = whole_characters(message, room.text.size() - n_text);
     std::ranges::copy(message.substr(0, event.n_text), room.text.begin() + static_cast<ptrdiff_t>(n_text));
+    event.end = std::move(news.end);  // its numbers stay; a copy of the message might find no memory
   } else {
     const auto n_top = static_cast<size_t>(news.n_top);
     event.n_top = news.n_top;

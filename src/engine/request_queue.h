@@ -51,8 +51,13 @@ class RequestQueue {
 
   // True: the queue had nothing to tell before; wake() is to be called.
   [[nodiscard]] bool add_token(Request& request, const SampleResult& drawn, TextStream& text);
-  // text: what is left of it, or null. values: its vector, or nothing.
-  [[nodiscard]] bool add_end(Request& request, RequestEnd end, TextStream* text, std::vector<float> values);
+  // What is left of a request's text, if it has any; is_cut: nothing has ended it, so that what is held back belongs to it.
+  struct LastText {
+    TextStream* stream = nullptr;
+    bool is_cut = false;
+  };
+  // Where memory runs out for the text, that is the end. values: its vector, or nothing.
+  [[nodiscard]] bool add_end(Request& request, RequestEnd end, const LastText& text, std::vector<float> values);
   void wake();
 
   // Events in the order in which requests came to have something to tell; how many. BUFFER_TOO_SMALL where there is no room for the first one.
@@ -81,7 +86,7 @@ class RequestQueue {
 
   // No more requests. Waiters wake; with `forget` what is not polled is dropped.
   void close(bool forget);
-  std::vector<std::shared_ptr<Request>> live() const;  // that have not ended
+  std::vector<std::shared_ptr<Request>> live() const;  // that have not ended; for tests
 
  private:
   using WriteEvent = void (*)(void* to, size_t i, const RequestEvent& event);

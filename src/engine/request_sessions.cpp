@@ -4,17 +4,31 @@
 
 namespace inlay {
 
-// Nobody else has it. From here on the prompt is all that the sequence is to have before it draws.
-void RequestSessions::take(Request& request) {
-  Request::Run& run = request.run;
-  Session& session = *run.options.continues;
+void RequestSessions::add(Session& session) {
+  all_.push_back(&session);
+  session.rests_since_ = ++n_rests_;
+}
+
+RequestSessions::Turn RequestSessions::turn_of(const Request& request) {
+  const Request::Run& run = request.run;
+  const Session& session = *run.options.continues;
   const std::span<const int32_t> own = session.seq_.tokens;
+  Turn out{.prompt = run.prompt, .options = run.options.has_options ? run.options.session : session.options_};
   const auto n_same = static_cast<size_t>(std::ranges::mismatch(own, run.prompt).in1 - own.begin());
-  run.n_kept = static_cast<int32_t>(run.options.replaces ? n_same : own.size());
-  if (!run.options.replaces) run.prompt.insert(run.prompt.begin(), own.begin(), own.end());
-  if (!run.options.has_options) run.options.session = session.options_;
-  session.request_ = &request;
+  out.n_kept = static_cast<int32_t>(run.options.replaces ? n_same : own.size());
+  if (!run.options.replaces) out.prompt.insert(out.prompt.begin(), own.begin(), own.end());
+  return out;
+}
+
+// Nobody else has it.
+void RequestSessions::take(Request& request, Turn turn) {
+  Request::Run& run = request.run;
+  run.prompt = std::move(turn.prompt);
+  run.options.session = std::move(turn.options);
+  run.n_prompt = static_cast<int32_t>(run.prompt.size());
+  run.n_kept = turn.n_kept;
   run.has_session = true;
+  run.options.continues->request_ = &request;
 }
 
 void RequestSessions::leave(Request& request) {
@@ -46,19 +60,24 @@ void RequestSessions::rest(Session& session) {
   if (keeps_) sequences_.keep_computed(seq);
   sequences_.forget_logits(seq);
   sequences_.release_slot(seq);
-  resting_.push_back(&session);
+  session.rests_since_ = ++n_rests_;
   session.publish();
+}
+
+void RequestSessions::stop_resting(Session& session) {
+  if (session.for_requests_) session.rests_since_ = 0;
 }
 
 // Those of the session that has rested longest; false: none has any.
 bool RequestSessions::give_blocks() {
-  const auto last = std::ranges::find_if(resting_, [](const Session* session) INLAY_NEEDS(engine_mutex) {
-    return !session->in_call_ && std::ranges::any_of(session->seq_.kv, [](const KvHolding& holding) { return holding.n_blocks() > 0; });
-  });
-  if (last == resting_.end()) return false;
-  Session& session = **last;
-  sequences_.go_back(session.seq_, 0);
-  session.publish();
+  Session* longest = nullptr;
+  for (Session* session : all_) {
+    if (session->rests_since_ == 0 || session->in_call_ || (longest != nullptr && longest->rests_since_ < session->rests_since_)) continue;
+    if (std::ranges::any_of(session->seq_.kv, [](const KvHolding& holding) { return holding.n_blocks() > 0; })) longest = session;
+  }
+  if (longest == nullptr) return false;
+  sequences_.go_back(longest->seq_, 0);
+  longest->publish();
   return true;
 }
 
@@ -66,9 +85,9 @@ bool RequestSessions::give_blocks() {
 int32_t RequestSessions::n_blocks() const {
   const size_t group = sequences_.pools().counted_group();
   int32_t n = 0;
-  for (const Session* session : resting_) {
+  for (const Session* session : all_) {
     const KvHoldings& kv = session->seq_.kv;
-    if (!session->in_call_) n += kv[group].n_blocks() - sequences_.pools().n_shared(kv, group);
+    if (session->rests_since_ > 0 && !session->in_call_) n += kv[group].n_blocks() - sequences_.pools().n_shared(kv, group);
   }
   return n;
 }

@@ -13,10 +13,18 @@ class RequestSessions {
  public:
   RequestSessions(Sequences& sequences, bool keeps) : sequences_(sequences), keeps_(keeps) {}  // keeps: as of LiveRequests
 
-  void add(Session& session) INLAY_NEEDS(engine_mutex) { resting_.push_back(&session); }
-  void remove(Session& session) INLAY_NEEDS(engine_mutex) { std::erase(resting_, &session); }  // a request begins there, or it is to be freed
-  void take(Request& request) INLAY_NEEDS(engine_mutex);
+  void add(Session& session) INLAY_NEEDS(engine_mutex);
+  void remove(Session& session) INLAY_NEEDS(engine_mutex) { std::erase(all_, &session); }  // it is to be freed
+  // What the request is to have before it draws, and by which options, once it has its session.
+  struct Turn {
+    std::vector<int32_t> prompt;
+    SessionOptions options;
+    int32_t n_kept = 0;
+  };
+  static Turn turn_of(const Request& request) INLAY_NEEDS(engine_mutex);
+  void take(Request& request, Turn turn) INLAY_NEEDS(engine_mutex);
   void leave(Request& request) INLAY_NEEDS(engine_mutex);
+  void stop_resting(Session& session) INLAY_NEEDS(engine_mutex);
   void begin(Request& request) INLAY_NEEDS(engine_mutex);
   void undo(Request& request) INLAY_NEEDS(engine_mutex);
   void rest(Session& session) INLAY_NEEDS(engine_mutex);
@@ -26,8 +34,8 @@ class RequestSessions {
  private:
   Sequences& sequences_;
   const bool keeps_;
-  // Those of which no request runs, the one first that has rested longest: their blocks may be taken.
-  std::vector<Session*> resting_ INLAY_GUARDED_BY(engine_mutex);
+  std::vector<Session*> all_ INLAY_GUARDED_BY(engine_mutex);
+  uint64_t n_rests_ INLAY_GUARDED_BY(engine_mutex) = 0;  // how often one has begun to rest
   std::vector<int32_t> own_tokens_ INLAY_GUARDED_BY(engine_mutex);  // scratch: of a session, while a request of it begins
 };
 

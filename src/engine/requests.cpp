@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 
 #include "src/engine/turn.h"
 
@@ -27,6 +28,7 @@ std::shared_ptr<RequestQueue> Requests::add_queue(const std::shared_ptr<Engine>&
   const EngineLock lock(engine_.mutex_);
   std::erase_if(queues_, [](const std::weak_ptr<RequestQueue>& old) { return old.expired(); });
   queues_.push_back(queue);
+  live_.make_room_to_wake(queues_.size());
   return queue;
 }
 
@@ -60,6 +62,17 @@ void Requests::cancel_of(const Session& session) {
     const EngineLock lock(engine_.mutex_);
     for (const auto& request : live_.all()) {
       if (request->run.options.continues.get() == &session) live_.stop(*request, FinishReason::cancelled);
+    }
+    live_.sweep();
+  }
+  live_.flush();
+}
+
+void Requests::cancel_of(const RequestQueue& queue) {
+  {
+    const EngineLock lock(engine_.mutex_);
+    for (const auto& request : live_.all()) {
+      if (request->run.queue.get() == &queue) live_.stop(*request, FinishReason::cancelled);
     }
     live_.sweep();
   }
@@ -148,6 +161,15 @@ Result<RunResult> Requests::compute(const StepBudget& budget, bool one_step) {
   return result;
 }
 
+// A step of the engine's thread, which nobody can tell that memory has run out: it tries again.
+Result<RunResult> Requests::compute_or_rest(const StepBudget& budget) {
+  try {
+    return compute(budget, true);
+  } catch (const std::bad_alloc&) {
+    return RunResult();
+  }
+}
+
 Result<RunResult> Requests::run(const RunBudget& budget) {
   if (in_run_.exchange(true, std::memory_order_acquire)) return error(Code::busy, "another thread is in inlay_run for the engine");
   struct Leave {
@@ -222,7 +244,7 @@ void Requests::thread_body() {
     const bool in_units = share.period_us > 0;
     const int64_t until = period_began + share.busy_us;
     lock.unlock();
-    const Result<RunResult> result = compute({.until = until, .max_step_us = share.max_step_us, .in_units = in_units}, true);
+    const Result<RunResult> result = compute_or_rest({.until = until, .max_step_us = share.max_step_us, .in_units = in_units});
     lock.lock();
     const int64_t now = live_.now(), period_ends = period_began + share.period_us;
     if (!result.ok() || !result->has_work) {

@@ -46,6 +46,7 @@ class Requests {
   Status submit(std::shared_ptr<RequestQueue> queue, std::vector<int32_t> prompt, RequestOptions options, uint64_t& id);
   void cancel(Request& request);
   void cancel_of(const Session& session);       // those that continue it
+  void cancel_of(const RequestQueue& queue);    // those that were submitted there
   bool is_fresh(const Session& session) const;  // whether it has no tokens and none are on their way
   void end_expired();                           // requests whose time is over
   void note_polled();                           // one that had too many unread tokens may go on
@@ -61,6 +62,7 @@ class Requests {
   void close();
 
  private:
+  Result<RunResult> compute_or_rest(const StepBudget& budget);
   Result<RunResult> compute(const StepBudget& budget, bool one_step);
   void changed() INLAY_NEEDS(engine_mutex);
   void end_waits() INLAY_NEEDS(engine_mutex);  // those that are under way
