@@ -201,9 +201,9 @@ inlay_status inlay_session_accept(inlay_session* session, const int32_t* tokens,
     INLAY_TRY(use.begin(session, "session"));
     INLAY_ASSIGN(const std::span<const int32_t> ids, read_tokens(tokens, n_tokens, "tokens"));
     size_t n = 0;
-    INLAY_TRY(session->session->accept(ids, n));
+    Status status = session->session->accept(ids, n);
     if (n_accepted) *n_accepted = n;
-    return {};
+    return status;
   });
 }
 

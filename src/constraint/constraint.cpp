@@ -1,5 +1,6 @@
 #include "src/constraint/constraint.h"
 
+#include <utility>
 
 namespace inlay::constraint {
 
@@ -50,19 +51,29 @@ template <class Work>
 Status ConstraintState::with_automaton(Work&& work) {
   const Constraint& shared = *constraint_;
   const Lock lock(shared.mutex_);
+  if (std::exchange(shared.is_torn_, true)) renew(shared);
   for (int attempt = 0; attempt < 2; ++attempt) {
     shared.automaton_.allow_steps();
     if ((generation_ == shared.generation_ || read_again(shared.automaton_)) && shared.automaton_.is_within_limits()) {
       generation_ = shared.generation_;
       work(shared.automaton_);
-      if (shared.automaton_.is_within_limits()) return {};
+      if (shared.automaton_.is_within_limits()) {
+        shared.is_torn_ = false;
+        return {};
+      }
     }
-    shared.automaton_.reset();
-    shared.masks_.reset();
-    ++shared.generation_;
+    renew(shared);
   }
+  shared.is_torn_ = false;
   return error(Code::unsupported, "the constraint needs more than its limits of memory and steps at byte %zu of the text",
                text_.size());
+}
+
+// Each state reads its text again.
+void ConstraintState::renew(const Constraint& shared) {
+  ++shared.generation_;
+  shared.automaton_.reset();
+  shared.masks_.reset();
 }
 
 // The configurations of all places, in a new automaton.
@@ -125,10 +136,16 @@ Status ConstraintState::accept_token(int32_t token) {
     next.is_dead = false;
     next.is_complete = true;
   }
-  text_ += tokens.bytes(token);
-  next.n_bytes = static_cast<uint32_t>(text_.size());
-  places_.push_back(next);
+  add(next, tokens.bytes(token));
   return {};
+}
+
+// All of it or, where memory runs out, nothing.
+void ConstraintState::add(Place place, std::string_view bytes) {
+  if (places_.size() == places_.capacity()) places_.reserve(2 * places_.size());
+  text_ += bytes;
+  place.n_bytes = static_cast<uint32_t>(text_.size());
+  places_.push_back(place);
 }
 
 Status ConstraintState::accept_bytes(std::string_view bytes) {
@@ -143,9 +160,7 @@ Status ConstraintState::accept_bytes(std::string_view bytes) {
     next.is_dead = next.config == kDead;
     next.is_complete = automaton.is_complete(next.config);
   }));
-  text_ += bytes;
-  next.n_bytes = static_cast<uint32_t>(text_.size());
-  places_.push_back(next);
+  add(next, bytes);
   return {};
 }
 

@@ -50,6 +50,7 @@ class Constraint {
   mutable Automaton automaton_ INLAY_GUARDED_BY(mutex_);
   mutable MaskMaker masks_ INLAY_GUARDED_BY(mutex_);
   mutable uint64_t generation_ INLAY_GUARDED_BY(mutex_) = 1;  // of the automaton
+  mutable bool is_torn_ INLAY_GUARDED_BY(mutex_) = false;     // it is being changed, or memory ran out in the midst of that
 };
 
 // A place in a text under a constraint. Copies are independent. One thread at a time uses a state; states of one constraint
@@ -97,6 +98,8 @@ class ConstraintState {
   // Runs work(automaton) under the lock; where a limit is passed, once more with a new automaton.
   template <class Work>
   Status with_automaton(Work&& work);
+  static void renew(const Constraint& shared) INLAY_NEEDS(shared.mutex_);
+  void add(Place place, std::string_view bytes);
   bool read_again(Automaton& automaton);
   ConfigId after_token(Automaton& automaton, ConfigId config, int32_t token) const;
   // Where a call led that began at `before`, and ended the text that is limited if that has no tokens left.

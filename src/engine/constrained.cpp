@@ -165,9 +165,10 @@ Result<std::string> ConstrainedText::forced(size_t most) {
 void ConstrainedText::make_mask() {
   if (!mask_.words.empty()) return;
   if (fault_.ok() && !state_.is_dead()) {
-    mask_.words.resize(state_.n_mask_words());
-    fault_ = state_.mask(mask_.words);
-    if (!fault_.ok()) mask_.words.clear();
+    std::vector<uint32_t> words = std::move(mask_.words);
+    words.resize(state_.n_mask_words());
+    fault_ = state_.mask(words);
+    if (fault_.ok()) mask_.words = std::move(words);
   }
   mask_.status = fault_;
 }

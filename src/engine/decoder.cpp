@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 #include <utility>
 
 #include "src/base/format.h"
@@ -11,7 +12,21 @@ namespace inlay {
 
 Status first_error(std::span<const StepEvent> events) {
   const auto failed = std::ranges::find_if(events, [](const StepEvent& event) { return !event.status.ok(); });
-  return failed == events.end() ? Status() : failed->status;
+  if (failed == events.end()) return {};
+  try {
+    return failed->status;
+  } catch (const std::bad_alloc&) {  // of the message's copy
+    Status out;
+    out.code = failed->status.code;
+    return out;
+  }
+}
+
+// Where memory runs out for one session of a step, it has not advanced, and its event says so; the others go on.
+static StepEvent without_memory() {
+  StepEvent event;
+  event.status = error(Code::out_of_memory, "out of memory");  // short: it takes none
+  return event;
 }
 
 Decoder::Decoder(Engine& engine) : engine_(engine) {
@@ -128,7 +143,13 @@ void Decoder::start(std::span<Session* const> sessions) {
   step_.n_prepared = 0;
   step_.has_room = step_.draws = false;
   step_.open.clear();
-  for (size_t i = 0; i < sessions.size(); ++i) admit(*sessions[i], step_.events[i]);
+  for (size_t i = 0; i < sessions.size(); ++i) {
+    try {
+      admit(*sessions[i], step_.events[i]);
+    } catch (const std::bad_alloc&) {
+      step_.events[i] = without_memory();
+    }
+  }
 }
 
 // Decides whether the session takes part; if not the event says why.
@@ -149,12 +170,15 @@ void Decoder::admit(Session& session, StepEvent& event) {
 
 // A request to cancel is spent by this.
 bool Decoder::end_if_cancelled(Session& session, StepEvent& event) {
+  if (!session.is_cancelled()) return false;
+  session.text_.make_room(0);  // before it is spent
   if (!session.take_cancel()) return false;
   end_without_token(session, event, FinishReason::cancelled);
   return true;
 }
 
 void Decoder::end_without_token(Session& session, StepEvent& event, FinishReason reason) {
+  session.text_.make_room(0);
   session.finish_reason_ = event.finish_reason = reason;
   engine_.sequences_.let_go(session.seq_);
   session.text_.flush();
@@ -282,7 +306,12 @@ Status Decoder::finish(Status status) {
     if (!event.draws()) continue;
     Session& s = *step_.sessions[i];
     engine_.sequences_.settle(s.seq_);
-    take_draw(s, event, draws_[row++]);
+    try {
+      take_draw(s, event, draws_[row++]);
+    } catch (const std::bad_alloc&) {
+      event = without_memory();
+    }
+    if (event.status.code == Code::out_of_memory) leave_ahead(s);  // which went on behind its token
   }
   ++engine_.stats_.n_decode_steps;
   engine_.stats_.decode_seconds += step_.open.seconds;
@@ -300,19 +329,36 @@ void Decoder::take_draw(Session& session, StepEvent& event, Draw& draw) {
   if (!event.status.ok()) return;
   if (draw.result.token < 0) return end_without_token(session, event, session.end_of_constraint());
   event.sample = draw.result;
-  finish_draw(session, event);
-  ++engine_.stats_.n_decode_tokens;
+  if (finish_draw(session, event).ok()) ++engine_.stats_.n_decode_tokens;
 }
 
-// Appends the drawn token, makes its text ready, and decides whether the sequence ends.
-void Decoder::finish_draw(Session& session, StepEvent& event) {
+Status Decoder::finish_draw(Session& session, StepEvent& event) {
+  try {
+    append(session, event);
+  } catch (const std::bad_alloc&) {
+    event = without_memory();
+  }
+  return event.status;
+}
+
+// The drawn token, its text, and whether the sequence ends.
+void Decoder::append(Session& session, StepEvent& event) {
   const int32_t token = event.sample.token;
   const Tokenizer* tokenizer = engine_.tokenizer();
+  struct Undo {
+    Session& session;
+    bool is_accepted = false, is_done = false;
+    ~Undo() {
+      if (is_done) return;
+      if (is_accepted && session.constraint_) (void)session.constraint_->roll_back(1);
+      session.seq_.tokens.pop_back();
+    }
+  };
   session.seq_.tokens.push_back(token);
+  Undo undo{session};
+  session.text_.make_room(tokenizer ? tokenizer->piece(token).size() : 0);
   session.accept_constrained(token);
-  ::inlay::advance(session.options_.sampler, event.sample, session.sampler_state_);
-  session.seq_.has_logits = false;
-  ++session.n_drawn_;
+  undo.is_accepted = true;
   const bool stops = std::ranges::find(session.options_.stop_tokens, token) != session.options_.stop_tokens.end();
   bool stopped = false;
   if (tokenizer) {
@@ -324,6 +370,10 @@ void Decoder::finish_draw(Session& session, StepEvent& event) {
       stopped = kind == TokenKind::control ? session.text_.append_name(piece) : session.text_.append(piece);
     }
   }
+  undo.is_done = true;
+  ::inlay::advance(session.options_.sampler, event.sample, session.sampler_state_);
+  session.seq_.has_logits = false;
+  ++session.n_drawn_;
   if (stops) event.finish_reason = FinishReason::stop_token;
   if (stopped) event.finish_reason = FinishReason::stop_string;
   const int32_t most = session.options_.max_tokens;

@@ -29,7 +29,8 @@ class Decoder {
   void leave_ahead(const Session& session) INLAY_NEEDS(engine_mutex);  // nobody will ask for the step that was begun, if the session takes part in it
   Status drop_left() INLAY_NEEDS(engine_turn, engine_mutex);  // in turn: waits until the device is done with steps that nobody will ask for
 
-  void finish_draw(Session& session, StepEvent& event) INLAY_NEEDS(engine_mutex);
+  // OUT_OF_MEMORY: nothing has changed; the same token is drawn again.
+  Status finish_draw(Session& session, StepEvent& event) INLAY_NEEDS(engine_mutex);
   void end_without_token(Session& session, StepEvent& event, FinishReason reason) INLAY_NEEDS(engine_mutex);
 
  private:
@@ -61,6 +62,7 @@ class Decoder {
   void gather() INLAY_NEEDS(engine_turn, engine_mutex);
   Status finish(Status status) INLAY_NEEDS(engine_turn, engine_mutex);
   void make_masks() INLAY_NEEDS(engine_turn);  // of sessions with a constraint that take part
+  void append(Session& session, StepEvent& event) INLAY_NEEDS(engine_mutex);
   void take_draw(Session& session, StepEvent& event, Draw& draw) INLAY_NEEDS(engine_turn, engine_mutex);
   size_t n_units_left() const INLAY_NEEDS(engine_mutex);
   bool take_ahead() INLAY_NEEDS(engine_turn, engine_mutex);

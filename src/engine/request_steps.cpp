@@ -415,7 +415,13 @@ void RequestSteps::finish_step() {
   times_.note_step(n_rows_, open_.seconds * 1e6);
   (n_prompt_rows_ == 0 ? stats.decode_seconds : stats.prefill_seconds) += open_.seconds;
   if (!drawing_.empty()) ++stats.n_decode_steps;
-  for (size_t i = 0; i < drawing_.size(); ++i) finish_draw(*drawing_[i], draws_[i]);
+  for (size_t i = 0; i < drawing_.size(); ++i) {
+    try {
+      finish_draw(*drawing_[i], draws_[i]);
+    } catch (const std::bad_alloc&) {  // the others of the step go on
+      live_.end(*drawing_[i], FinishReason::error, error(Code::out_of_memory, "out of memory"));
+    }
+  }
   for (Request* request : stepping_) {
     Request::Run& run = request->run;
     run.in_step = false;
@@ -442,7 +448,7 @@ void RequestSteps::finish_draw(Request& request, Draw& draw) {
   StepEvent event;
   event.sample = draw.result;
   if (live_.hooks().drew) live_.hooks().drew(request, session.seq_.slot);
-  engine_.decoder_.finish_draw(session, event);
+  if (Status status = engine_.decoder_.finish_draw(session, event); !status.ok()) return live_.end(request, FinishReason::error, std::move(status));
   ++engine_.stats_.n_decode_tokens;
   ++run.n_drawn;
   ++run.n_drawn_since;

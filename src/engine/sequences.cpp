@@ -112,17 +112,28 @@ Status Sequences::shift(Sequence& sequence, int32_t first, int32_t n) {
   struct Cut {  // whatever happens on the way
     Sequences& sequences;
     Sequence& sequence;
-    ~Cut() { sequences.cut(sequence); }
-  } cut{*this, sequence};
+    int32_t n_untouched = 0;  // that are cached as before, if nothing was moved
+    bool had_logits = false, had_readable_logits = false;
+    ~Cut() {
+      if (n_untouched > 0) {
+        sequence.n_computed = n_untouched;
+        sequence.has_logits = had_logits;
+        sequence.logits_readable = had_readable_logits;
+      }
+      sequences.cut(sequence);
+    }
+  } cut{*this, sequence, 0, had_logits, had_readable_logits};
   if (!moves) return {};
+  if (kv_.groups().size() == 1 && kv_.groups()[0].window == 0) cut.n_untouched = shift.n_cached;
   INLAY_TRY(kv_.shift(
       sequence.kv, shift, [this](int32_t group, int32_t from, int32_t to) { return copy_block(group, from, to); },
-      [this](const Backend::KvMove& move) INLAY_NEEDS(engine_mutex) {
+      [this, &cut](const Backend::KvMove& move) INLAY_NEEDS(engine_mutex) {
         Status status;
         {
           const Computing computing(mutex_);
           status = backend_.move_kv(move);
         }
+        cut.n_untouched = 0;
         return lost_.noted(std::move(status));
       }));
   sequence.n_computed = shift.n_cached - n;

@@ -365,13 +365,15 @@ Status Session::accept(std::span<const int32_t> tokens, size_t& n_accepted) {
     return {};
   }
   const SamplerState averages = sampler_state_;  // of tokens that the sampler drew
+  Status status;
   for (; n_accepted < tokens.size() && finish_reason_ == FinishReason::none; ++n_accepted) {
     StepEvent event;
     event.sample.token = tokens[n_accepted];
-    engine_->decoder_.finish_draw(*this, event);
+    status = engine_->decoder_.finish_draw(*this, event);
+    if (!status.ok()) break;
   }
   sampler_state_ = averages;
-  return {};
+  return status;
 }
 
 Status Session::set_sampler(const SamplerParams& params) {

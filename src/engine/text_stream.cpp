@@ -82,6 +82,16 @@ void TextStream::begin_behind(std::string_view bytes) {
   utf8_.append(begun_, none);
 }
 
+void TextStream::make_room(size_t n_bytes) {
+  constexpr size_t kMostOfAByte = 3;  // the sign for what is no character
+  const size_t n_tail = tail_.size() + kMostOfAByte * (utf8_.held().size() + n_bytes);
+  const auto grow = [](std::string& text, size_t n) {
+    if (n > text.capacity()) text.reserve(2 * n);
+  };
+  grow(tail_, n_tail);
+  grow(ready_, ready_.size() + n_tail);
+}
+
 bool TextStream::append(std::string_view bytes) {
   if (!begun_.empty() && !bytes.empty()) {
     if (!continues(begun_, bytes)) {
@@ -104,7 +114,16 @@ bool TextStream::append_name(std::string_view name) {
   if (name.empty() || std::none_of(stops_.begin(), stops_.end(), may_be_part)) return false;  // nothing is allocated
   if (names_.size() == kMaxStopBytes) names_.erase(names_.begin());  // no stop string reaches further back
   names_.push_back({tail_.size(), std::string(name)});
-  return find_stops();
+  struct Undo {  // where memory runs out
+    std::vector<Name>& names;
+    bool is_done = false;
+    ~Undo() {
+      if (!is_done) names.pop_back();
+    }
+  } undo{names_};
+  const bool stops = find_stops();
+  undo.is_done = true;
+  return stops;
 }
 
 // Looks for stop strings, and gives what cannot belong to one.

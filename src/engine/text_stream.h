@@ -16,6 +16,8 @@ class TextStream {
   TextStream();
 
   Status set_stops(std::vector<std::string> stops);
+  // Room for what append() or flush() makes of so many bytes, which then take no memory; bytes of begin_behind() apart.
+  void make_room(size_t n_bytes);
   // Adds the bytes of one token. True if a stop string is complete: the text before it is ready, the rest is dropped.
   bool append(std::string_view bytes);
   // Adds a control token, which is no text. Stop strings see its name between the texts around it.

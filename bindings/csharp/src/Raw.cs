@@ -2952,10 +2952,10 @@ namespace Inlay.Raw
         /// <param name="tokens">Token ids. May be null.</param>
         /// <param name="n_tokens">0: nothing happens. [tokens]</param>
         /// <param name="n_accepted">How many of them the sequence has now; fewer only where the generation has finished, as
-        /// inlay_session_get_info tells. [tokens] May be null.</param>
+        /// inlay_session_get_info tells, or memory ran out. [tokens] May be null.</param>
         /// <param name="err">What went wrong. May be null.</param>
-        /// <remarks>Thread: exclusive(session). Blocks: no. Ownership: The ids are copied. On error: Nothing has changed.
-        /// Errors: INVALID_STATE. Since: 1.2.</remarks>
+        /// <remarks>Thread: exclusive(session). Blocks: no. Ownership: The ids are copied. On error: OUT_OF_MEMORY: the
+        /// first `*n_accepted` tokens stay. Otherwise nothing has changed. Errors: INVALID_STATE. Since: 1.2.</remarks>
         public Status inlay_session_accept(IntPtr session, int* tokens, UIntPtr n_tokens, UIntPtr* n_accepted, inlay_error* err)
         {
             if (_inlay_session_accept == null) return Older.Refuse("inlay_session_accept", "1.2", err);

@@ -1645,7 +1645,7 @@ inlay_status inlay_session_shift(inlay_session* session, size_t first, size_t n_
 // Thread: exclusive(session).
 // Blocks: no.
 // Ownership: The ids are copied.
-// On error: Nothing has changed.
+// On error: OUT_OF_MEMORY: the first `*n_accepted` tokens stay. Otherwise nothing has changed.
 // Errors: INVALID_STATE.
 // Since: 1.2.
 inlay_status inlay_session_accept(inlay_session* session, const int32_t* tokens, size_t n_tokens, size_t* n_accepted,

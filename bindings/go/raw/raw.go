@@ -3162,11 +3162,11 @@ func SessionShift(session *Session, first uintptr, nTokens uintptr, err *Error) 
 //   - tokens: Token ids.
 //   - nTokens: 0: nothing happens.
 //   - nAccepted: How many of them the sequence has now; fewer only where the generation has finished, as
-//     inlay_session_get_info tells.
+//     inlay_session_get_info tells, or memory ran out.
 //   - Thread: exclusive(session).
 //   - Blocks: no.
 //   - Ownership: The ids are copied.
-//   - On error: Nothing has changed.
+//   - On error: OUT_OF_MEMORY: the first `*n_accepted` tokens stay. Otherwise nothing has changed.
 //   - Errors: INVALID_STATE.
 //   - Since: 1.2.
 func SessionAccept(session *Session, tokens *int32, nTokens uintptr, nAccepted *uintptr, err *Error) Status {

@@ -2560,7 +2560,7 @@ pub struct Functions {
     /// - Thread: exclusive(session).
     /// - Blocks: no.
     /// - Ownership: The ids are copied.
-    /// - On error: Nothing has changed.
+    /// - On error: OUT_OF_MEMORY: the first `*n_accepted` tokens stay. Otherwise nothing has changed.
     /// - Errors: INVALID_STATE.
     /// - Since: 1.2.
     ///
@@ -2569,7 +2569,8 @@ pub struct Functions {
     /// - `tokens`: Token ids. (may be null)
     /// - `n_tokens`: 0: nothing happens. (tokens)
     /// - `n_accepted`: How many of them the sequence has now; fewer only where the generation has finished, as
-    ///   [`inlay_session_get_info`](Functions::inlay_session_get_info) tells. (tokens, may be null)
+    ///   [`inlay_session_get_info`](Functions::inlay_session_get_info) tells, or memory ran out. (tokens, may be
+    ///   null)
     pub inlay_session_accept: unsafe extern "C" fn(session: *mut inlay_session, tokens: *const i32, n_tokens: usize, n_accepted: *mut usize, err: *mut inlay_error) -> inlay_status,
     /// Reads a session's tokens back: those of prompts, drawn and accepted ones.
     ///
