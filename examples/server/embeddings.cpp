@@ -1,6 +1,5 @@
 #include "examples/server/embeddings.h"
 
-#include <chrono>
 #include <cstring>
 #include <span>
 #include <vector>
@@ -65,6 +64,8 @@ Clock::time_point end_of(const Model& model) {
 }
 
 }  // namespace
+
+Embeddings::Embeddings(const Model& model) : model_(model), end_(end_of(model)) {}
 
 std::optional<Refusal> Embeddings::read(std::string_view body) {
   Json value;
@@ -134,14 +135,13 @@ std::optional<Refusal> Embeddings::collect() {
 }
 
 std::optional<Refusal> Embeddings::compute(const std::atomic<bool>& has_left) {
-  const Clock::time_point end = end_of(model_);
   if (inlay_queue_create(model_.engine, nullptr, &queue_, &error_) != INLAY_OK) return refusal_of(error_);
   for (size_t n_begun = 0; n_done_ < inputs_.size();) {
     for (; n_begun < inputs_.size() && n_begun - n_done_ < kAtOnce; ++n_begun)
       if (std::optional<Refusal> refusal = submit(n_begun)) return refusal;
     int32_t is_ready = 0;
     if (inlay_wait(queue_, kLookUs, &is_ready, &error_) != INLAY_OK) return refusal_of(error_);
-    if (Clock::now() > end) return Refusal{504, "the answer took longer than the server allows", "", "timeout"};
+    if (Clock::now() > end_) return Refusal{504, "the answer took longer than the server allows", "", "timeout"};
     if (has_left.load()) return Refusal{503, "nobody waits for the answer", "", "closing"};
     if (std::optional<Refusal> refusal = collect()) return refusal;
   }

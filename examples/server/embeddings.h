@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,7 +16,7 @@ namespace inlay::server {
 // for thousands of texts lets others in between. What is under way ends with the object.
 class Embeddings {
  public:
-  explicit Embeddings(const Model& model) : model_(model) {}
+  explicit Embeddings(const Model& model);  // from then on its time counts
   ~Embeddings() { inlay_queue_free(queue_); }
   Embeddings(const Embeddings&) = delete;
   Embeddings& operator=(const Embeddings&) = delete;
@@ -37,6 +38,7 @@ class Embeddings {
   Refusal refused() const;
 
   const Model& model_;
+  std::chrono::steady_clock::time_point end_;
   std::vector<Input> inputs_;
   bool is_base64_ = false;
   inlay_queue* queue_ = nullptr;

@@ -11,7 +11,7 @@ namespace inlay::server {
 
 namespace {
 
-constexpr size_t kMaxStops = 16, kMaxBiases = 1024;
+constexpr size_t kMaxStops = 16, kMaxStopBytes = 1024, kMaxBiases = 1024;
 
 uint64_t any_seed() {
   std::random_device device;
@@ -26,6 +26,7 @@ void read_stops(FieldReader& fields, std::vector<std::string>& into) {
   for (const Json& text : list) {
     if (!text.is_string() || text.get_ref<const std::string&>().empty())
       return fields.refuse("stop", "is neither a text nor an array of texts that are not empty");
+    if (text.get_ref<const std::string&>().size() > kMaxStopBytes) return fields.refuse("stop", "has a text of more than 1024 bytes");
     into.push_back(text.get<std::string>());
   }
 }

@@ -110,6 +110,7 @@ void HttpParser::take_head(std::string_view& bytes) {
   const bool is_blank = line_.empty();
   if (is_first && is_blank && n_head_ == 2) {  // some clients write a blank line behind a body
     line_.clear();
+    n_blank_ = n_head_;
     return;
   }
   if (is_first ? read_request_line() : is_blank ? end_head() : read_header()) line_.clear();
@@ -167,9 +168,13 @@ bool HttpParser::read_length(const std::string& value) {
 }
 
 bool HttpParser::read_connection() {
-  const std::string *connection = request_.header("connection"), *expect = request_.header("expect");
+  const std::string* expect = request_.header("expect");
   const bool is_old = request_.minor_version == 0;
-  request_.keep_alive = connection ? !lists_word(*connection, "close") && (!is_old || lists_word(*connection, "keep-alive")) : !is_old;
+  const auto says = [this](std::string_view word) {
+    return std::any_of(request_.headers.begin(), request_.headers.end(),
+                       [&](const HttpRequest::Header& header) { return header.name == "connection" && lists_word(header.value, word); });
+  };
+  request_.keep_alive = !says("close") && (!is_old || says("keep-alive"));
   if (expect && !same_word(*expect, "100-continue")) return fail(417, "the expectation is not 100-continue");
   request_.expects_continue = expect != nullptr && !is_old;
   return true;

@@ -44,7 +44,7 @@ class HttpParser {
   void reset();      // for the next request
 
   Stage stage() const { return stage_; }
-  bool has_begun() const { return n_head_ > 0; }
+  bool has_begun() const { return n_head_ > n_blank_; }
   int status() const { return status_; }  // of an error
   const char* reason() const { return reason_; }
   const HttpRequest& request() const { return request_; }
@@ -71,7 +71,8 @@ class HttpParser {
   HttpRequest request_;
   std::string line_;
   size_t n_head_ = 0, n_trailer_ = 0;
-  size_t n_left_ = 0;  // bytes of the body or of the chunk
+  size_t n_blank_ = 0;  // bytes of the head that are the blank line before it
+  size_t n_left_ = 0;   // bytes of the body or of the chunk
   bool is_chunked_ = false;
   int status_ = 0;
   const char* reason_ = "";

@@ -17,7 +17,7 @@ namespace {
 using State = Connection::State;
 
 constexpr size_t kReceiveBytes = 64 << 10;
-constexpr size_t kStreamRoom = 16 << 10;  // more of a stream is asked for while less than that is unsent
+constexpr size_t kStreamRoom = 16 << 10;  // more of a stream is asked for while less than that is unsent; so much any client may leave unread
 
 }  // namespace
 
@@ -110,6 +110,11 @@ void HttpServer::count_body(Connection& connection, size_t n_bytes) {
   connection.n_body = n_bytes;
 }
 
+void HttpServer::free_body(Connection& connection) {
+  connection.parser.take_body();
+  count_body(connection, 0);
+}
+
 // ---- what comes in
 
 void HttpServer::on_events(Connection& connection, uint32_t events) {
@@ -162,10 +167,11 @@ void HttpServer::proceed(Connection& connection) {
     if (all_body_bytes_ > options_.all_body_bytes)
       return fail(connection, {503, "requests that come in take all the memory for them", "", "overloaded"});
     if (parser.stage() == HttpParser::Stage::failed) return fail(connection, {parser.status(), parser.reason(), "", ""});
-    if (parser.stage() == HttpParser::Stage::head_done && !take_head(connection)) return;
+    if (parser.stage() == HttpParser::Stage::head_done && !take_head(connection)) continue;
     if (parser.stage() == HttpParser::Stage::done) {
       enter(connection, State::answering);
       handler_.handle(connection);
+      free_body(connection);
     } else if (connection.in.empty()) {
       return;
     }
@@ -186,45 +192,62 @@ bool HttpServer::take_head(Connection& connection) {
   connection.parser.read_body();
   connection.since = now_ms();
   if (!connection.request().expects_continue || !connection.request().has_body || !connection.in.empty()) return true;
-  connection.out += "HTTP/1.1 100 Continue\r\n\r\n";
+  put(connection, "HTTP/1.1 100 Continue\r\n\r\n");
   flush(connection);
   return true;
 }
 
 // ---- what goes out
 
+bool HttpServer::has_room_for(const Connection& connection, size_t n_bytes) const {
+  return connection.unsent() + n_bytes <= kStreamRoom || all_out_bytes_ + n_bytes <= options_.all_out_bytes;
+}
+
+void HttpServer::put(Connection& connection, std::string_view bytes) {
+  connection.out += bytes;
+  all_out_bytes_ += bytes.size();
+}
+
+void HttpServer::forget_sent(Connection& connection) {
+  connection.out.erase(0, connection.n_sent);
+  all_out_bytes_ -= std::exchange(connection.n_sent, 0);
+}
+
 void HttpServer::write_head(Connection& connection, int status, const std::string& more) {
   if (!connection.request().keep_alive || is_closing_) connection.ends_after = true;
-  connection.out += "HTTP/1.1 " + std::to_string(status) + " " + status_text(status) + "\r\n" + more;
-  connection.out += connection.ends_after ? "Connection: close\r\n" : "Connection: keep-alive\r\n";
-  connection.out += "X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n";
-  handler_.add_headers(connection.request(), connection.out);
-  connection.out += "\r\n";
+  std::string head = "HTTP/1.1 " + std::to_string(status) + " " + status_text(status) + "\r\n" + more;
+  head += connection.ends_after ? "Connection: close\r\n" : "Connection: keep-alive\r\n";
+  head += "X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n";
+  handler_.add_headers(connection.request(), head);
+  put(connection, head + "\r\n");
   handler_.count(status);
 }
 
 void HttpServer::respond(Connection& connection, const Response& response) {
+  if (response.status == 200 && !has_room_for(connection, response.body.size()))
+    return refuse(connection, {503, "answers that clients do not read take all the memory for them", "", "overloaded"});
   std::string more;
   if (response.status != 204) more = "Content-Type: " + response.type + "\r\nContent-Length: " + std::to_string(response.body.size()) + "\r\n";
   for (const HttpRequest::Header& header : response.headers) more += header.name + ": " + header.value + "\r\n";
   write_head(connection, response.status, more);
-  if (connection.request().method != "HEAD" && response.status != 204) connection.out += response.body;
-  count_body(connection, 0);
+  if (connection.request().method != "HEAD" && response.status != 204) put(connection, response.body);
   enter(connection, State::sending);
   flush(connection);
 }
 
 void HttpServer::refuse(Connection& connection, const Refusal& refusal) {
-  Response response{refusal.status, "application/json", error_body(refusal)};
+  const bool is_method = refusal.status == 405;  // `param` has those that are allowed
+  Response response{refusal.status, "application/json", error_body({refusal.status, refusal.message, is_method ? "" : refusal.param, refusal.code})};
   if (refusal.status == 401) response.headers.push_back({"WWW-Authenticate", "Bearer"});
   if (refusal.status == 429 || refusal.status == 503) response.headers.push_back({"Retry-After", "1"});
-  if (refusal.status == 405) response.headers.push_back({"Allow", refusal.param});
+  if (is_method) response.headers.push_back({"Allow", refusal.param});
   respond(connection, response);
 }
 
 // A request that is not read to its end: what follows it cannot be told from it.
 void HttpServer::fail(Connection& connection, const Refusal& refusal) {
   connection.in = {};
+  free_body(connection);
   connection.ends_after = true;
   connection.state = State::answering;
   refuse(connection, refusal);
@@ -234,26 +257,23 @@ void HttpServer::begin_stream(Connection& connection, std::string_view type) {
   connection.is_chunked = connection.request().minor_version > 0;
   if (!connection.is_chunked) connection.ends_after = true;
   write_head(connection, 200, "Content-Type: " + std::string(type) + "\r\n" + (connection.is_chunked ? "Transfer-Encoding: chunked\r\n" : ""));
-  count_body(connection, 0);
   enter(connection, State::streaming);
 }
 
 void HttpServer::write_stream(Connection& connection, std::string_view bytes) {
   if (bytes.empty()) return;
-  if (!connection.is_chunked) {
-    connection.out += bytes;
-    return;
-  }
+  if (!has_room_for(connection, bytes.size())) return drop(connection);
+  if (!connection.is_chunked) return put(connection, bytes);
   constexpr const char* kDigits = "0123456789abcdef";
   std::string size;
   for (size_t n = bytes.size(); n > 0; n /= 16) size.insert(size.begin(), kDigits[n % 16]);
-  connection.out += size + "\r\n";
-  connection.out += bytes;
-  connection.out += "\r\n";
+  put(connection, size + "\r\n");
+  put(connection, bytes);
+  put(connection, "\r\n");
 }
 
 void HttpServer::end_stream(Connection& connection, bool closes) {
-  if (connection.is_chunked) connection.out += "0\r\n\r\n";
+  if (connection.is_chunked) put(connection, "0\r\n\r\n");
   if (closes) connection.ends_after = true;
   enter(connection, State::sending);
   flush(connection);
@@ -266,21 +286,22 @@ void HttpServer::flush(Connection& connection) {
       connection.n_sent += static_cast<size_t>(n);
       connection.since = now_ms();
     } else if (n < 0 && errno == EAGAIN) {
+      if (connection.n_sent > kReceiveBytes && connection.n_sent > connection.unsent()) forget_sent(connection);
       return set_events(connection);
     } else if (n == 0 || errno != EINTR) {
       return drop(connection);
     }
   }
   if (connection.is_dead) return;
-  connection.out.clear();
+  forget_sent(connection);
   if (connection.out.capacity() > kStreamRoom) connection.out.shrink_to_fit();
-  connection.n_sent = 0;
   if (connection.state == State::sending) return sent_all(connection);
   set_events(connection);
 }
 
 void HttpServer::sent_all(Connection& connection) {
-  if (connection.ends_after) {
+  handler_.has_sent(connection);
+  if (connection.ends_after || is_closing_) {
     shutdown(connection.fd, SHUT_WR);
     return enter(connection, State::lingering);
   }
@@ -325,6 +346,7 @@ void HttpServer::end_round() {
     Connection& connection = *connections_.at(id);
     handler_.has_left(connection);
     count_body(connection, 0);
+    all_out_bytes_ -= connection.out.size();
     loop_.forget(id, connection.fd);
     close(connection.fd);
     connections_.erase(id);

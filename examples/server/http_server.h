@@ -20,6 +20,7 @@ struct HttpOptions {
   HttpLimits limits;
   size_t n_connections = 512;
   size_t all_body_bytes = 64 << 20;  // of all requests that come in
+  size_t all_out_bytes = 256 << 20;  // of all answers that clients have not yet taken
   int64_t head_ms = 10'000;          // for the whole head, from its first byte, and for the first byte of a connection
   int64_t body_ms = 30'000;          // for the whole body
   int64_t idle_ms = 60'000;          // between two requests
@@ -55,7 +56,8 @@ struct Connection {
   size_t n_body = 0;      // bytes that count as the connection's
   uint32_t events = 0;
   int64_t since = 0;  // the state's beginning, or the last byte sent
-  uint64_t work = 0;  // the handler's
+  uint64_t work = 0;       // the handler's
+  bool has_place = false;  // the handler's
 };
 
 // What is made of requests. Nothing in it may destroy a connection; http_server.cpp does at the end of a round.
@@ -64,7 +66,8 @@ class HttpHandler {
   virtual ~HttpHandler() = default;
   virtual std::optional<Refusal> check_head(const HttpRequest& request) = 0;  // before the body is read
   virtual void handle(Connection& connection) = 0;                            // answers now, or later
-  virtual void has_left(Connection& connection) = 0;                          // while its answer was made
+  virtual void has_sent(Connection& connection) = 0;                          // its answer, to the last byte
+  virtual void has_left(Connection& connection) = 0;                          // the client, at whatever stage
   virtual void has_room(Connection& connection) = 0;                          // for more of a stream
   virtual void add_headers(const HttpRequest& request, std::string& head) = 0;
   virtual void count(int status) = 0;
@@ -105,6 +108,10 @@ class HttpServer {
   bool take_head(Connection& connection);
   void write_head(Connection& connection, int status, const std::string& more);
   void count_body(Connection& connection, size_t n_bytes);
+  void free_body(Connection& connection);
+  bool has_room_for(const Connection& connection, size_t n_bytes) const;
+  void put(Connection& connection, std::string_view bytes);
+  void forget_sent(Connection& connection);
   void sent_all(Connection& connection);
   void enter(Connection& connection, Connection::State state);
   void expire(Connection& connection, int64_t now);
@@ -121,7 +128,7 @@ class HttpServer {
   uint16_t port_ = 0;
   std::unordered_map<uint64_t, std::unique_ptr<Connection>> connections_;
   std::vector<uint64_t> dead_, ready_;
-  size_t all_body_bytes_ = 0;
+  size_t all_body_bytes_ = 0, all_out_bytes_ = 0;
   int64_t last_sweep_ = 0;
 };
 

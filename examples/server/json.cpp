@@ -1,15 +1,20 @@
 #include "examples/server/json.h"
 
+#include <array>
+
 #include "examples/server/refusal.h"
 
 namespace inlay::server {
 
 namespace {
 
-constexpr int kMaxDepth = 64;
+constexpr size_t kMaxDepth = 64;
+constexpr size_t kMaxMembers = 1024;  // of an object, in which each is looked for among all
 
-bool is_too_deep(std::string_view text) {
-  int depth = 0;
+// What is too much for the parser; empty: nothing. Ends where a bracket closes none, as the parser does.
+std::string excess(std::string_view text) {
+  std::array<size_t, kMaxDepth + 1> n_members = {};  // by depth
+  size_t depth = 0;
   bool in_string = false;
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -19,12 +24,16 @@ bool is_too_deep(std::string_view text) {
     } else if (c == '"') {
       in_string = true;
     } else if (c == '{' || c == '[') {
-      if (++depth > kMaxDepth) return true;
+      if (++depth > kMaxDepth) return "the body nests deeper than " + std::to_string(kMaxDepth) + " levels";
+      n_members[depth] = 0;
+    } else if (depth > 0 && c == ':') {
+      if (++n_members[depth] > kMaxMembers) return "the body has an object of more than " + std::to_string(kMaxMembers) + " members";
     } else if (c == '}' || c == ']') {
+      if (depth == 0) return "";
       --depth;
     }
   }
-  return false;
+  return "";
 }
 
 const char* error_type(int status) {
@@ -39,10 +48,8 @@ Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json
 }  // namespace
 
 bool parse_json(std::string_view text, Json& value, std::string& reason) {
-  if (is_too_deep(text)) {
-    reason = "the body nests deeper than " + std::to_string(kMaxDepth) + " levels";
-    return false;
-  }
+  reason = excess(text);
+  if (!reason.empty()) return false;
   value = Json::parse(text, nullptr, false);
   if (value.is_discarded()) reason = "the body is not JSON in UTF-8";
   return !value.is_discarded();

@@ -1,4 +1,4 @@
-// JSON in and out: bounded in depth, and never with an exception.
+// JSON in and out: bounded in depth and in the members of an object, and never with an exception.
 #pragma once
 
 #include <nlohmann/json.hpp>

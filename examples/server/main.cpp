@@ -137,7 +137,7 @@ int serve(const Options& options, const Model& model, int signals) {
   int handle = -1;
   if (!loop.is_open()) return fail("cannot wait", "the system has no descriptors left");
   if (const int failed = queue_handle(model, handle)) return failed;
-  Service service(loop, model, options.access);
+  Service service(loop, model, options.access, options.http.all_body_bytes);
   HttpServer http(loop, service, options.http);
   service.attach(http);
   std::string reason;

@@ -150,6 +150,7 @@ int read_options(int argc, char** argv, Options& options) {
     if (origin.rfind("http", 0) != 0 || origin.back() == '/') return mistake("--origin takes one as https://example.org, not " + origin);
   if (!is_address(options.address)) return mistake("--listen takes an address in numbers");
   if (!is_loopback(options.address) && options.access.key.empty()) return mistake("--listen " + options.address + " needs a key: --key-file FILE");
+  options.http.all_body_bytes = std::max(options.http.all_body_bytes, options.http.limits.body_bytes);
   if (options.name.empty()) options.name = stem_of(options.model);
   return -1;
 }

@@ -23,6 +23,12 @@ constexpr std::array<Route, 7> kRoutes = {{{"/health", kGet, false},
                                            {"/v1/embeddings", kPost, true},
                                            {"/v1/models/", kGet, true}}};  // and what follows
 
+// What a page may send; the x-stainless-* are of OpenAI's client.
+constexpr const char* kPageHeaders =
+    "authorization, content-type, x-requested-with, user-agent, openai-organization, openai-project, x-stainless-arch, x-stainless-helper-method, "
+    "x-stainless-lang, x-stainless-os, x-stainless-package-version, x-stainless-retry-count, x-stainless-runtime, x-stainless-runtime-version, "
+    "x-stainless-timeout";
+
 constexpr std::string_view kOneModel = "/v1/models/";
 
 std::optional<Route> find_route(const std::string& path) {
@@ -31,6 +37,8 @@ std::optional<Route> find_route(const std::string& path) {
   if (find_page_file(path)) return Route{path.c_str(), kGet, false};
   return std::nullopt;
 }
+
+bool takes(const Route& route, std::string_view method) { return route.methods == kPost ? method == kPost : method == "GET" || method == "HEAD"; }
 
 std::optional<Refusal> check_content(const HttpRequest& request) {
   const std::string *type = request.header("content-type"), *coding = request.header("content-encoding");
@@ -62,7 +70,7 @@ std::optional<Refusal> Service::check_head(const HttpRequest& request) {
   if (request.method == "OPTIONS" && !allowed_origin(request, access_).empty()) return std::nullopt;
   const std::optional<Route> route = find_route(request.path);
   if (!route) return Refusal{404, "there is nothing at this path", "", "not_found"};
-  if (!lists_word(route->methods, request.method))
+  if (!takes(*route, request.method))
     return Refusal{405, "the method is none of: " + std::string(route->methods), route->methods, "method_not_allowed"};
   if (route->needs_key)
     if (std::optional<Refusal> refusal = check_key(request, access_)) return refusal;
@@ -80,9 +88,7 @@ void Service::add_headers(const HttpRequest& request, std::string& head) {
   if (origin.empty()) return;
   head += "Access-Control-Allow-Origin: " + origin + "\r\n";
   if (request.method == "OPTIONS")
-    head +=
-        "Access-Control-Allow-Methods: GET, POST\r\nAccess-Control-Allow-Headers: authorization, content-type, x-requested-with, user-agent\r\n"
-        "Access-Control-Max-Age: 600\r\n";
+    head += std::string("Access-Control-Allow-Methods: GET, POST\r\nAccess-Control-Allow-Headers: ") + kPageHeaders + "\r\nAccess-Control-Max-Age: 600\r\n";
 }
 
 void Service::handle(Connection& connection) {

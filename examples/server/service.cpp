@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kSubmitters = 2;  // threads that render and tokenize
 constexpr size_t kEmbedders = 8;   // threads that wait for vectors
 constexpr size_t kWaitingEmbeddings = 32;
-constexpr size_t kAllBodyBytes = 64 << 20;  // that workers have, those of clients that have left included
+constexpr size_t kJobBytes = 4 << 10;       // that a body counts beside its own, so that many small ones have a limit too
 constexpr size_t kUnsentBytes = 16 << 10;   // of a stream; what is drawn beyond is written together later
 constexpr int64_t kGraceMs = 5'000, kFlushMs = 2'000;
 constexpr size_t kPollEvents = 256, kPollTokens = 4096, kPollBytes = 64 << 10;
@@ -43,8 +43,8 @@ Result guarded(const Call& call) {
 
 }  // namespace
 
-Service::Service(Loop& loop, const Model& model, const AccessRules& access)
-    : loop_(loop), model_(model), access_(access), events_(kPollEvents), tokens_(kPollTokens), text_(kPollBytes) {
+Service::Service(Loop& loop, const Model& model, const AccessRules& access, size_t all_body_bytes)
+    : loop_(loop), model_(model), access_(access), max_body_bytes_(all_body_bytes), events_(kPollEvents), tokens_(kPollTokens), text_(kPollBytes) {
   submitters_ = std::make_unique<Workers>(kSubmitters);
   embedders_ = std::make_unique<Workers>(kEmbedders);
 }
@@ -58,7 +58,7 @@ Service::~Service() {
 // ---- works begin
 
 bool Service::has_room_for(Connection& connection) {
-  if (all_body_bytes_ + connection.request().body.size() <= kAllBodyBytes) return true;
+  if (all_body_bytes_ + connection.request().body.size() <= max_body_bytes_) return true;
   http_->refuse(connection, {503, "requests that wait to be read take all the memory for them", "", "overloaded"});
   return false;
 }
@@ -67,7 +67,7 @@ uint64_t Service::begin_work(Connection& connection) {
   connection.work = ++last_key_;
   Work& work = works_[last_key_];
   work.connection = connection.id;
-  work.n_body = connection.request().body.size();
+  work.n_body = connection.request().body.size() + kJobBytes;
   all_body_bytes_ += work.n_body;
   return last_key_;
 }
@@ -100,8 +100,7 @@ void Service::begin_embed(Connection& connection) {
   if (!has_room_for(connection)) return;
   const uint64_t key = begin_work(connection);
   ++n_embeddings_;
-  submitters_->post([this, key, has_left = works_[key].has_left, body = connection.parser.take_body()] {
-    const auto asked = std::make_shared<Embeddings>(model_);
+  submitters_->post([this, key, has_left = works_[key].has_left, body = connection.parser.take_body(), asked = std::make_shared<Embeddings>(model_)] {
     Embedded result = guarded<Embedded>([&](Embedded& out) { out.refusal = has_left->load() ? closing() : asked->read(body); });
     if (result.refusal) return loop_.post([this, key, result = std::move(result)] { embedded(key, result); });
     embedders_->post([this, key, has_left, asked] { wait_for_vectors(key, *has_left, asked); });
@@ -142,11 +141,14 @@ void Service::submitted(uint64_t key, const Submitted& result) {
 
 void Service::embedded(uint64_t key, const Embedded& result) {
   Connection* connection = end_job(key);
-  --n_embeddings_;
   works_.erase(key);
   if (!result.refusal) ++metrics_.n_embeddings;
-  if (!connection) return;
+  if (!connection) {
+    --n_embeddings_;
+    return;
+  }
   connection->work = 0;
+  connection->has_place = true;
   if (result.refusal) return http_->refuse(*connection, *result.refusal);
   http_->respond(*connection, {200, "application/json", result.json});
 }
@@ -258,7 +260,13 @@ void Service::cancel(const Work& work) {
   if (work.request != 0) inlay_request_cancel(model_.queue, work.request, nullptr);
 }
 
+// An embedding's place is free when its answer takes no memory any more.
+void Service::has_sent(Connection& connection) {
+  if (std::exchange(connection.has_place, false)) --n_embeddings_;
+}
+
 void Service::has_left(Connection& connection) {
+  has_sent(connection);
   const auto found = works_.find(connection.work);
   if (found == works_.end()) return;
   Work& work = found->second;

@@ -21,7 +21,8 @@ class Embeddings;
 
 class Service : public HttpHandler {
  public:
-  Service(Loop& loop, const Model& model, const AccessRules& access);
+  // `all_body_bytes`: that workers may have together.
+  Service(Loop& loop, const Model& model, const AccessRules& access, size_t all_body_bytes);
   ~Service() override;
 
   void attach(HttpServer& http) { http_ = &http; }
@@ -32,6 +33,7 @@ class Service : public HttpHandler {
 
   std::optional<Refusal> check_head(const HttpRequest& request) override;
   void handle(Connection& connection) override;
+  void has_sent(Connection& connection) override;
   void has_left(Connection& connection) override;
   void has_room(Connection& connection) override;
   void add_headers(const HttpRequest& request, std::string& head) override;
@@ -44,7 +46,7 @@ class Service : public HttpHandler {
     std::shared_ptr<std::atomic<bool>> has_left = std::make_shared<std::atomic<bool>>(false);
     uint64_t request = 0;          // the library's number; 0: not yet submitted
     std::optional<Answer> answer;  // once it was submitted
-    size_t n_body = 0;             // bytes, while its worker has them
+    size_t n_body = 0;             // bytes that count, while its worker has them
     AnswerForm form;
     Piece piece;
     std::shared_ptr<MessageReader> reader;     // of an answer that has parts
@@ -88,8 +90,9 @@ class Service : public HttpHandler {
   Metrics metrics_;
   std::unordered_map<uint64_t, Work> works_;
   uint64_t last_key_ = 0;
+  size_t max_body_bytes_;      // that workers may have, those of clients that have left included
   size_t all_body_bytes_ = 0;  // that workers have
-  size_t n_embeddings_ = 0;    // bodies of embeddings that were not answered yet
+  size_t n_embeddings_ = 0;    // that are made, or whose clients have not taken all of them
   bool is_lost_ = false;       // the device
   int64_t closes_at_ = 0;      // 0: not closing
   bool has_cancelled_ = false, has_failed_ = false;

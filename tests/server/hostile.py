@@ -14,6 +14,7 @@ PATH = "/v1/completions"
 BODY = b'{"prompt": "Once upon a time", "temperature": 0, "max_tokens": 8}'
 TALE = {"prompt": "Once upon a time", "temperature": 0, "max_tokens": 100}
 KIB = 1 << 10
+PLACES = 40  # for embeddings that are made or unread
 
 
 def request(*headers, method="POST", path=PATH, version="HTTP/1.1", host="localhost", kind="application/json", body=BODY, length=None):
@@ -58,6 +59,7 @@ CASES = {
     "a path that is unknown": (request(path="/v1/files"), 404),
     "a method that is not for the path": (request(method="DELETE"), 405),
     "a method of debuggers": (request(method="TRACE"), 405),
+    "a method in small letters": (request(method="post"), 405),
     # headers
     "lines that end with a line feed": (request().replace(b"\r\n", b"\n"), 400),
     "a header of two lines": (request("X: a\r\n b"), 400),
@@ -239,6 +241,11 @@ class Hostile(ServerCase):
                      request(body=LARGE[len(BODY):] + BODY), chunked(chunks(LARGE[len(BODY):] + BODY, 1 << 14) + b"0\r\n\r\n")):
             self.assertTrue(exchange(self.server, data).startswith(b"HTTP/1.1 200 "))
 
+    def test_many_fields_are_refused_by_their_number(self):
+        """Before they are looked for among each other."""
+        error = json.loads(exchange(self.server, CASES["many fields"][0]).partition(b"\r\n\r\n")[2])["error"]
+        self.assertIn("an object of more than 1024 members", error["message"])
+
     def test_what_follows_a_refused_body_is_not_taken_for_a_request(self):
         hidden = request(method="GET", path="/health", body=b"", length="", kind=None)
         for data in (request(kind="text/plain", body=hidden), request(length=str(2 << 20), body=hidden), request("Transfer-Encoding: chunked", body=b"0\r\n\r\n" + hidden)):
@@ -311,6 +318,26 @@ class Slow(ServerCase):
         with server.connect():
             self.assertEqual(server.metrics()["inlay_http_connections"], 2)
 
+    def test_embeddings_that_nobody_reads_keep_their_places(self):
+        server = Server("--write-ms", 1 << 30)
+        self.addCleanup(lambda: self.assertEqual(server.stop(), 0))
+        data = request(path="/v1/embeddings", body=json.dumps({"input": ["a"] * 1024}).encode())
+        small = {"input": "a"}
+        clients = []
+        for i in range(PLACES):
+            self.assertEqual(server.post("/v1/embeddings", small)[0], 200)
+            clients.append(socket.socket())
+            clients[-1].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 * KIB)
+            clients[-1].setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 536)  # by which the system sizes the sender's buffer
+            clients[-1].connect(("127.0.0.1", server.port))
+            clients[-1].sendall(data)
+            wait_for(lambda n=2 * i + 2: server.metrics()["inlay_embeddings_total"] == n, "the answer is made")
+        self.assertEqual(server.post("/v1/embeddings", small)[0], 429)
+        clients.pop().close()
+        wait_for(lambda: server.post("/v1/embeddings", small)[0] == 200, "one that leaves makes room")
+        for client in clients:
+            client.close()
+
     def test_many_at_once_keep_nobody_out(self):
         clients = [self.server.connect() for _ in range(200)]
         for client in clients:
@@ -346,6 +373,11 @@ class Memory(unittest.TestCase):
         server.wait_until_idle()
         self.assertGreater(refused, 0)
         self.assertEqual(server.post(PATH, TALE)[0], 200)
+
+    def test_one_body_as_large_as_the_option_allows(self):
+        server = Server("--max-body-kib", 80 << 10)
+        self.addCleanup(lambda: self.assertEqual(server.stop(), 0))
+        self.assertEqual(server.ask("POST", PATH, b" " * (72 << 20) + BODY)[0], 200)
 
 
 if __name__ == "__main__":

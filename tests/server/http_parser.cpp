@@ -112,6 +112,19 @@ TEST(HttpParserTest, ConnectionsStayOrEnd) {
   EXPECT_FALSE(stays("GET / HTTP/1.1\r\nConnection: Upgrade , CLOSE\r\n"));
   EXPECT_FALSE(stays("GET / HTTP/1.0\r\n"));
   EXPECT_TRUE(stays("GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n"));
+  EXPECT_TRUE(stays("GET / HTTP/1.0\r\nConnection: x\r\nConnection: Keep-Alive\r\n"));
+  EXPECT_FALSE(stays("GET / HTTP/1.1\r\nConnection: keep-alive\r\nConnection: close\r\n"));
+}
+
+TEST(HttpParserTest, ABlankLineBehindABodyBeginsNothing) {
+  HttpParser parser(kLimits);
+  EXPECT_EQ(parser.feed("\r\n"), 2u);
+  EXPECT_FALSE(parser.has_begun());
+  parser.feed("G");
+  EXPECT_TRUE(parser.has_begun());
+  parser.reset();
+  parser.feed("\r\n\r\n");
+  EXPECT_EQ(parser.status(), 400) << "one line alone";
 }
 
 TEST(HttpAccessTest, HostNames) {

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """OpenAI's protocol: answers whole and in streams, embeddings, models, metrics, and what is refused by its name."""
 import base64
+import concurrent.futures
 import json
+import signal
 import socket
 import struct
 import tempfile
+import time
 import unittest
 
 from server_case import LONG, ROOM, Server, ServerCase, events_of, main, wait_for
@@ -164,7 +167,7 @@ class Refusals(ServerCase):
     def test_of_both(self):
         for fields, param in (({"n": 2}, "n"), ({"temperature": 3}, "temperature"), ({"temperature": "hot"}, "temperature"), ({"top_p": -1}, "top_p"),
                               ({"seed": 1.5}, "seed"), ({"seed": 2**63}, "seed"), ({"max_tokens": 0}, "max_tokens"), ({"max_tokens": -1}, "max_tokens"),
-                              ({"stop": [""]}, "stop"), ({"stop": ["a"] * 17}, "stop"), ({"stop": 5}, "stop"), ({"stream": 1}, "stream"),
+                              ({"stop": [""]}, "stop"), ({"stop": ["a"] * 17}, "stop"), ({"stop": 5}, "stop"), ({"stop": ["a", "b" * 1025]}, "stop"), ({"stream": 1}, "stream"),
                               ({"stream_options": {"include_usage": True}}, "stream_options"), ({"presence_penalty": 2.5}, "presence_penalty"),
                               ({"frequency_penalty": []}, "frequency_penalty"), ({"logit_bias": {"x": 1}}, "logit_bias"), ({"logit_bias": {"-1": 1}}, "logit_bias"),
                               ({"logit_bias": {"99999999": 1}}, "logit_bias"), ({"logit_bias": {"1": 101}}, "logit_bias"), ({"logit_bias": []}, "logit_bias"),
@@ -227,6 +230,12 @@ class Routes(ServerCase):
         self.assertEqual(self.server.ask("GET", "/health")[::2], (200, b'{"status":"ok"}'))
         status, headers, text = self.server.ask("HEAD", "/health")
         self.assertEqual((status, headers["Content-Length"], text), (200, "15", b""))
+
+    def test_another_method(self):
+        for path, allowed in (("/health", "GET, HEAD"), (COMPLETIONS, "POST")):
+            status, headers, text = self.server.ask("DELETE", path)
+            error = json.loads(text)["error"]
+            self.assertEqual((status, headers["Allow"], error["param"], error["code"]), (405, allowed, None, "method_not_allowed"))
 
     def test_metrics_count(self):
         before = self.server.metrics()
@@ -319,6 +328,11 @@ class WithKey(unittest.TestCase):
         self.assertEqual((status, headers["Access-Control-Allow-Origin"], headers["Vary"]), (200, "https://app.example", "Origin"))
         status, headers, _ = server.ask("OPTIONS", COMPLETIONS, None, {"Origin": "https://app.example", "Access-Control-Request-Method": "POST"})
         self.assertEqual((status, headers["Access-Control-Allow-Origin"]), (204, "https://app.example"))
+        allowed = headers["Access-Control-Allow-Headers"].split(", ")
+        for name in ("authorization", "content-type", "user-agent", "openai-organization", "openai-project"):
+            self.assertIn(name, allowed)
+        for name in ("arch", "lang", "os", "package-version", "retry-count", "runtime", "runtime-version", "timeout"):
+            self.assertIn("x-stainless-" + name, allowed)
         status, headers, _ = server.ask("OPTIONS", COMPLETIONS, None, {"Origin": "https://app.example.evil.example"})
         self.assertEqual((status, headers["Access-Control-Allow-Origin"]), (403, None))
         status, headers, _ = server.ask("GET", "/v1/models", None, known | {"Origin": f"http://127.0.0.1:{server.port}", "Host": f"127.0.0.1:{server.port}"})
@@ -375,6 +389,21 @@ class Limits(unittest.TestCase):
         self.assertNotIn(b"[DONE]", text)
         status, answer = server.post(EMBEDDINGS, {"input": ["The old fox said"] * 2000})
         self.assertEqual((status, answer["error"]["code"]), (504, "timeout"))
+        server.wait_until_idle()
+
+    def test_time_of_embeddings_that_wait_for_a_thread(self):
+        """The server stands still for longer than an answer may take while one waits."""
+        server = self.served("--answer-ms", 5000)
+        with concurrent.futures.ThreadPoolExecutor(16) as clients:
+            busy = [clients.submit(server.post, EMBEDDINGS, {"input": ["The old fox said " * 20] * 2048}) for _ in range(12)]
+            wait_for(lambda: server.metrics()["inlay_requests_working"] == 12, "as many as there are threads, and more")
+            late = clients.submit(server.post, EMBEDDINGS, {"input": "a"})
+            wait_for(lambda: server.metrics()["inlay_requests_working"] == 13, "one waits behind them")
+            server.process.send_signal(signal.SIGSTOP)
+            time.sleep(5.2)
+            server.process.send_signal(signal.SIGCONT)
+            self.assertEqual({answer.result()[0] for answer in busy}, {504})
+            self.assertEqual(late.result()[0], 504)
         server.wait_until_idle()
 
     def test_length_of_an_answer(self):

@@ -195,7 +195,7 @@ class Tools(ServerCase):
         for body, param in (
                 ({"tools": {}}, "tools"), ({"tools": [{"type": "web"}]}, "tools[0].type"), ({"tools": [{"type": "function"}]}, "tools[0].function"),
                 ({"tools": [{"type": "function", "function": {"name": "a", "params": {}}}]}, "tools[0].function.params"),
-                ({"thinking_budget_tokens": -2}, "thinking_budget_tokens"), ({"thinking_budget_tokens": "5"}, "thinking_budget_tokens"),
+                ({"stop": "a" * 1025}, "stop"), ({"thinking_budget_tokens": -2}, "thinking_budget_tokens"), ({"thinking_budget_tokens": "5"}, "thinking_budget_tokens"),
                 ({"tool_choice": "any"}, "tool_choice"), ({"tool_choice": {"type": "function", "function": {"name": "none"}}}, "tool_choice"),
                 ({"tools": None, "tool_choice": "required"}, "tool_choice"), ({"parallel_tool_calls": 1}, "parallel_tool_calls"),
                 ({"tool_choice": "required", "tools": [{"type": "function", "function": {"name": "a", "parameters": {"contains": {}, "unevaluatedItems": False}}}]}, "tools"),
