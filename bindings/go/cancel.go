@@ -7,8 +7,8 @@ import (
 	"inlay.dev/inlay/raw"
 )
 
-// What the library calls a generation begins with each prefill and each truncation. A request to stop belongs to one, by its
-// number, and cannot end a later one.
+// What the library calls a generation begins with each prefill, each truncation and each request that continues the session. A
+// request to stop belongs to one, by its number, and cannot end a later one.
 
 // cancels is what a session knows of its generations in the library and of the requests to end them.
 type cancels struct {
@@ -24,15 +24,20 @@ type cancels struct {
 }
 
 // Cancel asks for the end of the generation under way, from any goroutine: a Prefill under way ends with StatusCancelled after
-// its chunk; otherwise the next step finishes with FinishCancelled. It has no effect on a session that has none, nor on
+// its chunk; otherwise the next step finishes with FinishCancelled. Of a session made with SessionForRequests it is that of the
+// request that runs on it, or was put out, which ends with FinishCancelled. It has no effect on a session that has none, nor on
 // later ones.
 func (s *Session) Cancel() {
 	if s.join("cancel") != nil {
 		return
 	}
 	s.cancels.Lock()
-	s.cancels.asked = s.cancels.number
-	s.request(s.cancels.number)
+	number := s.cancels.number
+	if begun := s.begun(); begun > number { // by a request
+		number = begun
+	}
+	s.cancels.asked = number
+	s.request(number)
 	s.cancels.Unlock()
 	s.leave()
 }

@@ -2,7 +2,10 @@ package inlay
 
 import (
 	"errors"
+	"runtime"
+	"strings"
 	"testing"
+	"time"
 )
 
 func hotOptions(flags SessionFlags) SessionOptions {
@@ -87,5 +90,133 @@ func TestAClosedSessionEndsItsRequests(t *testing.T) {
 	stepping := sessionOf(t, engine, nil)
 	if _, err := queue.Submit(&Request{Text: "Once", Continues: stepping}); !errors.Is(err, StatusInvalidArgument) {
 		t.Error(err)
+	}
+}
+
+// A session that the program has dropped is there until the end of its request was polled.
+func TestARequestKeepsItsSession(t *testing.T) {
+	engine := engineWith(t, func(o *LoadOptions) { o.MaxSessions = 1 })
+	// collects lets the garbage collector run up to n times, until there is no session, and tells if there is none.
+	collects := func(n int) bool {
+		for i := 0; i < n && engine.shared.users.Load() > 1; i++ {
+			runtime.GC()
+			time.Sleep(time.Millisecond)
+		}
+		return engine.shared.users.Load() == 1
+	}
+	submitted := func(queue *Queue) RequestID {
+		session, err := engine.NewSession(&SessionOptions{Flags: SessionForRequests})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return submit(t, queue, Request{Text: "Once upon a time", Continues: session, Session: upTo(5)})
+	}
+	queue := queueOf(t, engine, nil)
+	id := submitted(queue)
+	if collects(10) {
+		t.Error("the session is gone")
+	}
+	if end := endOfRequest(t, engine, queue, id); end.Finish != FinishMaxTokens {
+		t.Errorf("it ended with %+v", end)
+	}
+	if !collects(5000) {
+		t.Error("the session stays when the end was polled")
+	}
+	closed := queueOf(t, engine, nil)
+	submitted(closed)
+	closed.Close()
+	if !collects(5000) {
+		t.Error("the session stays with a closed queue")
+	}
+	runtime.KeepAlive(closed)
+	dropped, err := engine.NewQueue(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	submitted(dropped)
+	dropped = nil
+	if !collects(5000) {
+		t.Error("the session stays with a queue that nobody has")
+	}
+	if info, err := engine.Run(background, RunOptions{}); err != nil || info.NRequests != 0 {
+		t.Errorf("%+v %v", info, err)
+	}
+	runtime.KeepAlive(queue)
+}
+
+// Session.Cancel ends the request that runs on the session, and none that comes later.
+func TestASessionsCancelEndsItsRequest(t *testing.T) {
+	engine := engineWith(t, func(o *LoadOptions) { o.MaxSessions = 1 })
+	queue := queueOf(t, engine, nil)
+	made := sessionOf(t, engine, &SessionOptions{Flags: SessionForRequests})
+	child, err := made.Fork()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer child.Close()
+	for i, session := range []*Session{made, child, restored(t, engine, saved(t, made))} {
+		for round := 0; round < 2; round++ {
+			session.Cancel() // It has none.
+			id := submit(t, queue, Request{Text: "Once upon a time", Continues: session, Session: upTo(5)})
+			if end := endOfRequest(t, engine, queue, id); end.Finish != FinishMaxTokens {
+				t.Errorf("session %d: it ended with %+v", i, end)
+			}
+			id = submit(t, queue, Request{Text: "Once upon a time", Continues: session, Session: upTo(50)})
+			if _, err := engine.Run(background, RunOptions{Flags: RunOneStep}); err != nil {
+				t.Fatal(err)
+			}
+			session.Cancel()
+			if end := endOfRequest(t, engine, queue, id); end.Finish != FinishCancelled || end.GeneratedTokens > 2 {
+				t.Errorf("session %d: it ended with %+v", i, end)
+			}
+		}
+	}
+}
+
+// Requests change a session's length while it is read.
+func TestReadsBesideRequests(t *testing.T) {
+	engine := engineWith(t, nil)
+	giveThread(t, engine)
+	session := sessionOf(t, engine, &SessionOptions{Flags: SessionForRequests})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		chat := &ChatOptions{Template: requestTemplate}
+		for i := 0; i < 400; i++ {
+			request := Request{Conversation: `[{"role": "user", "content": "` + strings.Repeat("Once upon a time ", i%4*5+1) + `"}]`, Chat: chat,
+				Continues: session, Session: upTo(1)}
+			answer, err := engine.Ask(background, &request)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if _, err := answer.Text(); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}()
+	defer func() { <-ended }()
+	for goes := true; goes; {
+		select {
+		case <-ended:
+			goes = false
+		default:
+		}
+		if tokens, err := session.Tokens(0); err != nil && (tokens != nil || !errors.Is(err, StatusBusy)) {
+			t.Fatal(tokens, err)
+		}
+		state, err := session.Save()
+		if errors.Is(err, StatusBusy) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := engine.Restore(state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again.Close()
 	}
 }

@@ -112,20 +112,10 @@ func (e *Engine) Tokenize(text string, flags TokenizeFlags) ([]int32, error) {
 }
 
 func tokenize(handle *raw.Engine, text string, flags TokenizeFlags) ([]int32, error) {
-	tokens := make([]int32, len(text)+2) // enough for most texts
-	for {
-		n := uintptr(0)
-		err := check("tokenize", func(err *raw.Error) Status {
-			return raw.Tokenize(handle, bytesOf(text), uintptr(len(text)), flags, &tokens[0], uintptr(len(tokens)), &n, err)
-		})
-		if err == nil {
-			return tokens[:n], nil
-		}
-		if !errors.Is(err, StatusBufferTooSmall) || n <= uintptr(len(tokens)) {
-			return nil, err
-		}
-		tokens = make([]int32, n)
-	}
+	room := len(text) + 2 // enough for most texts
+	return readArray("tokenize", room, func(tokens *int32, room uintptr, n *uintptr, err *raw.Error) Status {
+		return raw.Tokenize(handle, bytesOf(text), uintptr(len(text)), flags, tokens, room, n, err)
+	})
 }
 
 // Detokenize turns token ids into text. If the ids begin or end inside a character, so does the text.
@@ -181,20 +171,9 @@ func chatParams(template string, flags ChatFlags) (*raw.ChatParams, func()) {
 func chatTokens(handle *raw.Engine, conversation, template string, flags ChatFlags) ([]int32, error) {
 	params, release := chatParams(template, flags)
 	defer release()
-	var n uintptr
-	read := func(tokens *int32, room uintptr) error {
-		return check("chat tokens", func(err *raw.Error) Status {
-			return raw.ChatTokenize(handle, bytesOf(conversation), uintptr(len(conversation)), params, tokens, room, &n, err)
-		})
-	}
-	if err := read(nil, 0); err != nil {
-		return nil, err
-	}
-	tokens := make([]int32, n)
-	if err := read(tokensOf(tokens), n); err != nil {
-		return nil, err
-	}
-	return tokens[:n], nil
+	return readArray("chat tokens", 0, func(tokens *int32, room uintptr, n *uintptr, err *raw.Error) Status {
+		return raw.ChatTokenize(handle, bytesOf(conversation), uintptr(len(conversation)), params, tokens, room, n, err)
+	})
 }
 
 // Embed turns texts, given as tokens, into vectors of the model's width: the final hidden states of each, pooled. Each runs

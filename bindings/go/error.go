@@ -76,6 +76,9 @@ func closedError(op, what string) error {
 }
 
 func newError(op string, status Status, err *raw.Error) error {
+	if status == StatusDeviceLost {
+		wakeUps.tell()
+	}
 	return &Error{Op: op, Status: status, Message: namesOf[op].inGo(err.Text()), NativeCode: int(err.NativeCode), Required: err.Required,
 		Available: err.Available}
 }
@@ -100,19 +103,26 @@ func check(op string, call func(err *raw.Error) Status) error {
 	return nil
 }
 
-// readText runs a call that fills a buffer, with larger ones until the text fits.
-func readText(op string, size int, call func(buf *byte, size uintptr, needed *uintptr, err *raw.Error) Status) (string, error) {
+// readArray runs a call that fills an array and says how many there are, with larger arrays until all have room: what is read may grow
+// or shrink from one call to the next.
+func readArray[T any](op string, room int, call func(into *T, room uintptr, n *uintptr, err *raw.Error) Status) ([]T, error) {
 	for {
-		buf, needed := make([]byte, size), uintptr(0)
-		err := check(op, func(err *raw.Error) Status { return call(&buf[0], uintptr(size), &needed, err) })
+		into, n := make([]T, room+1), uintptr(0) // One more, so that there is an address.
+		err := check(op, func(err *raw.Error) Status { return call(&into[0], uintptr(room), &n, err) })
 		if err == nil {
-			return string(buf[:needed]), nil
+			return into[:n:n], nil
 		}
-		if !errors.Is(err, StatusBufferTooSmall) || needed <= uintptr(size) {
-			return "", err
+		if statusOf(err) != StatusBufferTooSmall || n <= uintptr(room) {
+			return nil, err
 		}
-		size = int(needed) + 1
+		room = int(n)
 	}
+}
+
+// readText is readArray of a text.
+func readText(op string, room int, call func(buf *byte, room uintptr, n *uintptr, err *raw.Error) Status) (string, error) {
+	text, err := readArray(op, room, call)
+	return string(text), err
 }
 
 // numbers converts what a program gives as int to the library's int32 and keeps the first that does not fit.

@@ -3,11 +3,13 @@ package inlay
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"inlay.dev/inlay/raw"
 )
@@ -212,6 +214,36 @@ func TestBufferTooSmall(t *testing.T) {
 	})
 	if whole, _ := engine.PlanText(); err != nil || text != whole || calls != 2 || len(text) < 100 {
 		t.Error(len(text), calls, err)
+	}
+}
+
+// What is read may grow and shrink from one call to the next.
+func TestReadArray(t *testing.T) {
+	lengths, rooms := []uintptr{4, 6, 5}, []uintptr{}
+	read := func(into *byte, room uintptr, n *uintptr, err *raw.Error) Status {
+		rooms = append(rooms, room)
+		*n, lengths = lengths[0], lengths[1:]
+		if room < *n {
+			return StatusBufferTooSmall
+		}
+		copy(unsafe.Slice(into, room), "abcdefgh"[:*n])
+		return StatusOK
+	}
+	if got, err := readArray("save", 0, read); err != nil || string(got) != "abcde" || fmt.Sprint(rooms) != "[0 4 6]" {
+		t.Errorf("%q %v %v", got, rooms, err)
+	}
+	lengths = []uintptr{0}
+	if got, err := readArray("save", 0, read); err != nil || len(got) != 0 {
+		t.Errorf("%q %v", got, err)
+	}
+	got, err := readArray("save", 0, func(_ *byte, room uintptr, n *uintptr, err *raw.Error) Status {
+		if *n = 4; room == 0 {
+			return StatusBufferTooSmall
+		}
+		return StatusBusy
+	})
+	if !errors.Is(err, StatusBusy) || got != nil {
+		t.Errorf("%q %v", got, err)
 	}
 }
 

@@ -116,6 +116,9 @@ func (s *sharedQueue) take(b *EventBuffer) []RequestEvent {
 		case RequestEventEnd:
 			b.events = append(b.events, endOf(e, text[e.Text:e.Text+e.TextBytes]))
 			s.ended(RequestID(e.Request))
+			if e.Status == StatusDeviceLost {
+				wakeUps.tell()
+			}
 		}
 	}
 	if s.engine.closed.Load() {

@@ -32,7 +32,8 @@ type Request struct {
 	// Continues is a session made with SessionForRequests, of the same engine, that the request continues: tokens and text come behind
 	// what it has, a text without special tokens in front unless the session is empty. A conversation takes the place of its tokens;
 	// what both begin with is not computed again. Requests for one session run one after the other, as they were submitted. The
-	// sequence stays in the session, also of a request that is cancelled; closing it cancels them.
+	// sequence stays in the session, also of a request that is cancelled; closing it cancels them. The queue keeps it from the garbage
+	// collector until the request's end was polled.
 	Continues *Session
 	// Priority says who comes first: who has more, and may put out those that have less where the pool is full. A request that
 	// waits rises by one every 250 ms: that says when it begins, and puts out no equal. Range: 0 to 7.

@@ -48,10 +48,12 @@ type sharedQueue struct {
 	mutex   sync.Mutex
 	waiting int    // goroutines in waitFor that no Wake has ended
 	wakes   uint64 // Wakes that ended some
-	// live are the requests that have not ended, as far as polls have told. One whose end was polled before its Submit returned
-	// is in early meanwhile.
-	live, early map[RequestID]struct{}
-	submits     int // under way
+	kept    bool   // a Wake is left to the next one that would wait
+	// live are the requests that have not ended, as far as polls have told, with the sessions that they continue, so that the
+	// garbage collector closes none of these. One whose end was polled before its Submit returned is in early meanwhile.
+	live    map[RequestID]*Session
+	early   map[RequestID]struct{}
+	submits int // under way
 }
 
 // requests are the queues of an engine.
@@ -77,7 +79,7 @@ func (e *Engine) NewQueue(options *QueueOptions) (*Queue, error) {
 	if n.err != nil {
 		return nil, n.err
 	}
-	s := &sharedQueue{engine: e.shared, gone: make(chan struct{}), news: newChanges(), live: map[RequestID]struct{}{}}
+	s := &sharedQueue{engine: e.shared, gone: make(chan struct{}), news: newChanges(), live: map[RequestID]*Session{}}
 	s.users.Store(1)
 	wakeUps.add(s)
 	s.wake.Attach(&params)
@@ -136,6 +138,7 @@ func (s *sharedQueue) leave() {
 	if s.users.leave() {
 		raw.QueueFree(s.handle)
 		wakeUps.remove(s)
+		s.live = nil
 	}
 }
 
@@ -166,16 +169,16 @@ func (q *Queue) Submit(request *Request) (RequestID, error) {
 	if err != nil {
 		return 0, err
 	}
-	return s.submit(op, params)
+	return s.submit(op, params, request.Continues)
 }
 
-func (s *sharedQueue) submit(op string, params *raw.Request) (RequestID, error) {
+func (s *sharedQueue) submit(op string, params *raw.Request, continues *Session) (RequestID, error) {
 	s.mutex.Lock()
 	s.submits++
 	s.mutex.Unlock()
 	var number uint64
 	err := check(op, func(err *raw.Error) Status { return raw.Submit(s.handle, params, &number, err) })
-	s.submitted(RequestID(number))
+	s.submitted(RequestID(number), continues)
 	switch {
 	case s.engine.closed.Load():
 		if err == nil {
@@ -194,14 +197,14 @@ func (s *sharedQueue) submit(op string, params *raw.Request) (RequestID, error) 
 }
 
 // submitted notes how a Submit has ended: 0 is without a request.
-func (s *sharedQueue) submitted(id RequestID) {
+func (s *sharedQueue) submitted(id RequestID, continues *Session) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.submits--
 	if _, ended := s.early[id]; ended {
 		delete(s.early, id)
 	} else if id != 0 {
-		s.live[id] = struct{}{}
+		s.live[id] = continues
 	}
 }
 
@@ -250,19 +253,9 @@ func (q *Queue) TakeValues(id RequestID) ([]float32, error) {
 		return nil, err
 	}
 	defer q.leave()
-	var n uintptr
-	err = check(op, func(err *raw.Error) Status { return raw.RequestTakeValues(s.handle, uint64(id), nil, 0, &n, err) })
-	if err != nil {
-		return nil, err
-	}
-	values := make([]float32, n)
-	err = check(op, func(err *raw.Error) Status {
-		return raw.RequestTakeValues(s.handle, uint64(id), &values[0], n, nil, err)
+	return readArray(op, 0, func(values *float32, room uintptr, n *uintptr, err *raw.Error) Status {
+		return raw.RequestTakeValues(s.handle, uint64(id), values, room, n, err)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return values, nil
 }
 
 // Wait waits until there is something to poll. When the context ends it returns an error that matches StatusCancelled and the
@@ -283,17 +276,17 @@ func (s *sharedQueue) waitFor(ctx context.Context, op string) error {
 	wakeUps.listen()
 	wakes := s.beginWait()
 	defer s.endWait(wakes)
-	// A time that is not 0 lets the first call tell if somebody computes, and if there was a Wake for it.
-	for timeout := int64(1); ctx.Err() == nil; timeout = 0 {
+	for ctx.Err() == nil {
 		changed := s.news.wait()
 		ready := int32(0)
-		err := check(op, func(err *raw.Error) Status { return raw.Wait(s.handle, timeout, &ready, err) })
+		// A time that is not 0 lets the call tell if somebody computes.
+		err := check(op, func(err *raw.Error) Status { return raw.Wait(s.handle, 1, &ready, err) })
 		switch {
 		case s.closed.Load():
 			return closedError(op, "queue")
 		case ready > 0:
 			return nil
-		case ready < 0 || s.isWoken(wakes):
+		case s.isWoken(wakes, err == nil):
 			return &Error{Op: op, Status: StatusCancelled, Message: "the queue was woken", cause: ErrWoken}
 		case s.isOver():
 			return closedError(op, "engine")
@@ -301,6 +294,8 @@ func (s *sharedQueue) waitFor(ctx context.Context, op string) error {
 			return fail(op, StatusInvalidState, "nobody computes: Engine.SetThread gives the engine a thread, or another goroutine calls Engine.Run")
 		case err != nil && statusOf(err) != StatusInvalidState:
 			return err
+		case ready < 0: // The library has ended its waits. The next call tells why.
+			continue
 		}
 		select {
 		case <-changed:
@@ -321,7 +316,7 @@ func (q *Queue) Wake() {
 	defer q.leave()
 	s.mutex.Lock()
 	if s.waiting == 0 {
-		raw.QueueWake(s.handle, nil) // which keeps it for the next one
+		s.kept = true
 	} else {
 		s.waiting = 0
 		s.wakes++
@@ -345,10 +340,16 @@ func (s *sharedQueue) endWait(wakes uint64) {
 	}
 }
 
-func (s *sharedQueue) isWoken(wakes uint64) bool {
+// isWoken tells if there was a Wake for a wait. One that would wait takes what was left to it.
+func (s *sharedQueue) isWoken(wakes uint64, wouldWait bool) bool {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	return s.wakes != wakes
+	if s.wakes != wakes {
+		return true
+	}
+	kept := s.kept && wouldWait
+	s.kept = s.kept && !kept
+	return kept
 }
 
 // Handle is what a loop of the system can wait for, an eventfd on Linux: it is ready while there is something to poll, and Poll

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"inlay.dev/inlay/raw"
 )
 
 // Requests end with the engine's Close, also where sessions keep its memory, and waiters are told.
@@ -71,7 +73,7 @@ func TestSubmitBesideTheEnginesClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := queue.shared.submit("submit", params)
+	id, err := queue.shared.submit("submit", params, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,14 +85,14 @@ func TestSubmitBesideTheEnginesClose(t *testing.T) {
 
 // An end may be polled before its Submit has returned.
 func TestEndsThatComeEarly(t *testing.T) {
-	s := &sharedQueue{engine: &sharedEngine{}, live: map[RequestID]struct{}{}, submits: 2}
+	s := &sharedQueue{engine: &sharedEngine{}, live: map[RequestID]*Session{}, submits: 2}
 	s.engine.closed.Store(true)
-	s.submitted(7)
+	s.submitted(7, nil)
 	s.ended(8)
 	if s.isOver() || len(s.live) != 1 {
 		t.Error(s.live, s.early)
 	}
-	s.submitted(8)
+	s.submitted(8, nil)
 	if s.isOver() || len(s.early) != 0 {
 		t.Error(s.live, s.early)
 	}
@@ -298,12 +300,70 @@ func TestAQueueKeepsItsEngine(t *testing.T) {
 	queue.Close()
 }
 
+// With the engine's thread all waits end, since nobody computes any more.
+func TestWaitsEndWithTheThread(t *testing.T) {
+	engine := engineWith(t, func(o *LoadOptions) { o.MaxSessions = 1 })
+	sessionOf(t, engine, nil) // The request waits for its place.
+	giveThread(t, engine)
+	queue := queueOf(t, engine, nil)
+	answer, err := engine.Ask(background, &Request{Text: "Once"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Close()
+	ends := make(chan error, 3)
+	go func() { ends <- queue.Wait(background) }()
+	go func() { _, err := queue.Next(background, nil); ends <- err }()
+	go func() { _, err := answer.Next(); ends <- err }()
+	waiting := func(s *sharedQueue) int {
+		s.mutex.Lock()
+		defer s.mutex.Unlock()
+		return s.waiting
+	}
+	for waiting(queue.shared)+waiting(answer.queue.shared) < 3 {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(10 * time.Millisecond)
+	if err := engine.SetThread(nil); err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < 3; i++ {
+		select {
+		case err := <-ends:
+			wantStatus(t, err, StatusInvalidState)
+		case <-time.After(time.Minute):
+			t.Fatal("a wait goes on")
+		}
+	}
+}
+
+// Whoever sees that the device is lost tells all that wait, who ask the library then.
+func TestWaitsAreToldOfALostDevice(t *testing.T) {
+	queue := queueOf(t, engineWith(t, nil), nil)
+	sees := func(what string, call func()) {
+		t.Helper()
+		told := queue.shared.news.wait()
+		call()
+		select {
+		case <-told:
+		default:
+			t.Error(what + " tells nobody")
+		}
+	}
+	sees("an error", func() { check("run", func(*raw.Error) Status { return StatusDeviceLost }) })
+	buffer := NewEventBuffer(1, 1, 4)
+	buffer.polled[0] = raw.RequestEvent{Request: 1, Kind: RequestEventEnd, FinishReason: FinishError, Status: StatusDeviceLost}
+	buffer.n = 1
+	other := &sharedQueue{engine: &sharedEngine{}}
+	sees("a request's end", func() { other.take(buffer) })
+}
+
 // Wake ends all that wait, or else the next one, and nobody else.
 func TestWakeEndsWaits(t *testing.T) {
 	engine := engineWith(t, nil)
 	run(t, engine, RunOptions{}) // From now on somebody computes.
 	queue, other := queueOf(t, engine, nil), queueOf(t, engine, nil)
-	short, cancel := context.WithTimeout(background, time.Second)
+	short, cancel := context.WithTimeout(background, time.Minute)
 	defer cancel()
 	wantWoken := func(err error) {
 		t.Helper()

@@ -105,6 +105,7 @@ func (e *Engine) SetThread(options *ThreadOptions) error {
 	}
 	defer e.leave()
 	if options == nil {
+		defer wakeUps.tell() // Those that wait ask if anybody computes still.
 		return check(op, func(err *raw.Error) Status { return raw.EngineSetThread(handle, nil, err) })
 	}
 	n := numbers{op: op}

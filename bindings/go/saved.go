@@ -17,17 +17,9 @@ func (s *Session) Save() ([]byte, error) {
 		return nil, err
 	}
 	defer s.end()
-	var n uintptr
-	err := check(op, func(err *raw.Error) Status { return raw.SessionSave(s.handle, nil, 0, &n, err) })
-	if err != nil {
-		return nil, err
-	}
-	state := make([]byte, n)
-	err = check(op, func(err *raw.Error) Status { return raw.SessionSave(s.handle, unsafe.Pointer(&state[0]), n, &n, err) })
-	if err != nil {
-		return nil, err
-	}
-	return state, nil
+	return readArray(op, 0, func(state *byte, room uintptr, n *uintptr, err *raw.Error) Status {
+		return raw.SessionSave(s.handle, unsafe.Pointer(state), room, n, err)
+	})
 }
 
 // SaveTo writes what Save gives, part by part. The writer is called on this goroutine, during this call only; an error that it returns

@@ -323,15 +323,9 @@ func (s *Session) Tokens(first int) ([]int32, error) {
 	if first < 0 {
 		return nil, fail(op, StatusInvalidArgument, "first is %d", first)
 	}
-	info, err := s.info()
-	if err != nil {
-		return nil, err
-	}
-	out, n := make([]int32, info.NTokens), uintptr(0)
-	err = check(op, func(err *raw.Error) Status {
-		return raw.SessionGetTokens(s.handle, uintptr(first), tokensOf(out), uintptr(len(out)), &n, err)
+	return readArray(op, 0, func(tokens *int32, room uintptr, n *uintptr, err *raw.Error) Status {
+		return raw.SessionGetTokens(s.handle, uintptr(first), tokens, room, n, err)
 	})
-	return out[:n], err
 }
 
 // SetSampler changes how the following tokens are drawn.

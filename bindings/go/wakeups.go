@@ -56,6 +56,15 @@ func (w *wakeUpList) listen() {
 	go w.follow(w.wakes)
 }
 
+// tell lets all that wait ask the library again: where nobody computes any more, or the device is lost, nothing comes to be polled.
+func (w *wakeUpList) tell() {
+	w.Lock()
+	defer w.Unlock()
+	for _, s := range w.queues {
+		s.news.tell()
+	}
+}
+
 func (w *wakeUpList) follow(wakes raw.Wakes) {
 	defer wakes.Free()
 	for {

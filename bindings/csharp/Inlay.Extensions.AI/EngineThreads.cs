@@ -31,6 +31,7 @@ namespace Inlay.Extensions.AI
                 if (--users.Count > 0) return;
                 try { engine.SetThread(null); }
                 catch (ObjectDisposedException) { } // it has none any more
+                catch (InlayException) { } // of a broken engine, which computes nothing any more
             }
         }
     }

@@ -43,7 +43,10 @@ namespace Inlay.Extensions.AI
             _template = options.ChatTemplate;
             _metadata = new ChatClientMetadata(ModelNames.Provider, null, options.ModelId ?? ModelNames.Of(engine));
             _format = new Lazy<ChatFormat>(() => ChatFormat.Of(_engine, _template), LazyThreadSafetyMode.PublicationOnly);
-            _dispatcher = new RequestDispatcher(engine, new RequestQueueOptions { MaxRequests = options.MaxWaiting });
+            _dispatcher = new RequestDispatcher(engine, new RequestQueueOptions { MaxRequests = options.MaxWaiting })
+            {
+                HostComputes = options.HostComputes
+            };
             try
             {
                 if (_computes) EngineThreads.Begin(engine);

@@ -7,7 +7,8 @@ namespace Inlay.Extensions.AI
         public bool OwnsEngine { get; set; }
 
         /// <summary>The program computes requests itself: it calls <see cref="Engine.Run"/>, or has given the engine a thread of its
-        /// choice with <see cref="Engine.SetThread"/>. False: the engine gets a thread while it has such clients.</summary>
+        /// choice with <see cref="Engine.SetThread"/>; until it does, requests wait. False: the engine gets a thread while it has such
+        /// clients.</summary>
         public bool HostComputes { get; set; }
 
         /// <summary>Chat template that writes conversations; null for the model's own.</summary>

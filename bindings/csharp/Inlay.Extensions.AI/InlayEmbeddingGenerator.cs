@@ -14,7 +14,8 @@ namespace Inlay.Extensions.AI
         public bool OwnsEngine { get; set; }
 
         /// <summary>The program computes requests itself: it calls <see cref="Engine.Run"/>, or has given the engine a thread of its
-        /// choice with <see cref="Engine.SetThread"/>. False: the engine gets a thread while it has such generators.</summary>
+        /// choice with <see cref="Engine.SetThread"/>; until it does, texts wait. False: the engine gets a thread while it has such
+        /// generators.</summary>
         public bool HostComputes { get; set; }
 
         /// <summary>The model's name in metadata and embeddings; null for the one in the model's file.</summary>
@@ -63,7 +64,7 @@ namespace Inlay.Extensions.AI
             _metadata = new EmbeddingGeneratorMetadata(ModelNames.Provider, null, options.ModelId ?? ModelNames.Of(engine), _dimensions);
             int most = options.BatchSize ?? 2 * info.MaxSessions;
             _room = new SemaphoreSlim(most);
-            _dispatcher = new RequestDispatcher(engine, new RequestQueueOptions { MaxRequests = most });
+            _dispatcher = new RequestDispatcher(engine, new RequestQueueOptions { MaxRequests = most }) { HostComputes = options.HostComputes };
             try
             {
                 if (_computes) EngineThreads.Begin(engine);

@@ -98,24 +98,16 @@ namespace Inlay
             UIntPtr length, template_length = UIntPtr.Zero;
             byte[] bytes = Utf8.Bytes(conversation, "conversation", out length);
             byte[]? form = template == null ? null : Utf8.Bytes(template, "template", out template_length);
-            UIntPtr count;
-            inlay_error error;
-            int[] tokens;
-            using (var engine = new Hold(_handle))
-            fixed (byte* json = bytes)
-            fixed (byte* source = form)
+            return Native.ReadTokens((tokens, room, needed, error) =>
             {
-                inlay_chat_params raw = ChatParams(source, template_length, flags);
-                Check.Ok(_api.inlay_chat_tokenize(engine.Pointer, json, length, &raw, null, UIntPtr.Zero, &count, &error), ref error,
-                         FieldNames.Chat);
-                tokens = new int[(int)count];
-                fixed (int* first = tokens)
+                using (var engine = new Hold(_handle))
+                fixed (byte* json = bytes)
+                fixed (byte* source = form)
                 {
-                    Check.Ok(_api.inlay_chat_tokenize(engine.Pointer, json, length, &raw, first, (UIntPtr)(uint)tokens.Length, &count,
-                                                      &error), ref error, FieldNames.Chat);
+                    inlay_chat_params raw = ChatParams(source, template_length, flags);
+                    return _api.inlay_chat_tokenize(engine.Pointer, json, length, &raw, tokens, room, needed, error);
                 }
-            }
-            return tokens;
+            }, FieldNames.Chat);
         }
 
         private static inlay_chat_params ChatParams(byte* template, UIntPtr length, ChatFlags flags)

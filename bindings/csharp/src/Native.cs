@@ -61,6 +61,29 @@ namespace Inlay
             }
         }
 
+        internal delegate Status TokenCall(int* tokens, UIntPtr room, UIntPtr* needed, inlay_error* error);
+
+        /// <summary>Tokens of a call that writes into the caller's array: as many as the call that had room for them wrote.</summary>
+        internal static int[] ReadTokens(TokenCall call, FieldNames? names = null)
+        {
+            var tokens = new int[256];
+            for (;;)
+            {
+                UIntPtr needed;
+                inlay_error error;
+                Status status;
+                fixed (int* into = tokens) status = call(into, (UIntPtr)(uint)tokens.Length, &needed, &error);
+                if (status == Status.BufferTooSmall)
+                {
+                    tokens = new int[checked((int)needed)];
+                    continue;
+                }
+                Check.Ok(status, ref error, names);
+                Array.Resize(ref tokens, (int)needed);
+                return tokens;
+            }
+        }
+
         internal static string FieldText(byte* field, int size)
         {
             int n = 0;

@@ -63,7 +63,8 @@ namespace Inlay
         public ulong Number { get; internal set; }
 
         /// <summary>Text, tokens and the reason of the end, once it is there. A request that failed gives its InlayException; one whose
-        /// token was cancelled, or whose engine or dispatcher was disposed, an OperationCanceledException.</summary>
+        /// token was cancelled, whose engine or dispatcher was disposed, or whose session was cancelled or disposed, an
+        /// OperationCanceledException.</summary>
         public Task<Completion> Completion { get { return _completion.Task; } }
 
         /// <summary>Nothing more comes.</summary>
@@ -260,9 +261,16 @@ namespace Inlay
             if (failure == null && end.FinishReason == FinishReason.Cancelled)
             {
                 if (_cancellation.IsCancellationRequested) failure = new OperationCanceledException(_cancellation);
-                else if (!is_cancelled) failure = new OperationCanceledException("the engine was disposed");
+                else if (!is_cancelled) failure = new OperationCanceledException(CancelledBy());
             }
             End(whole, failure);
+        }
+
+        // Who else has ended it.
+        private string CancelledBy()
+        {
+            return _dispatcher.Queue.Engine.Handle.IsClosed ? "the engine was disposed"
+                                                            : "the session that the request continues was cancelled or disposed";
         }
 
         /// <summary>The end without an event.</summary>

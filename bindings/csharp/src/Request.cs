@@ -58,7 +58,8 @@ namespace Inlay
         /// <summary>A session made with SessionFlags.ForRequests, of the same engine, that the request continues: tokens and text come
         /// behind what it has, a text without special tokens in front unless the session is empty. A conversation takes the place of its
         /// tokens; what both begin with is not computed again. Requests for one session run one after the other, as they were submitted.
-        /// The sequence stays in the session, also of a request that is cancelled; disposing it cancels them.</summary>
+        /// The sequence stays in the session, also of a request that is cancelled; disposing it cancels them. Their queue keeps it until
+        /// their ends are polled.</summary>
         public Session? Continues { get; set; }
 
         /// <summary>How tokens are drawn, and what ends the request; null is all defaults, and with <see cref="Continues"/> what the

@@ -12,6 +12,8 @@ namespace Inlay
     /// With a thread, the default, it collects by itself, and the engine's own thread computes (<see cref="Engine.SetThread"/>), or
     /// another thread of the program in <see cref="Engine.Run"/>. Without one, everything happens on the program's threads: in <see
     /// cref="Run"/>, <see cref="Dispatch"/>, and while text is read. Any thread may use it.
+    /// With a thread of its own, a request that is submitted before anybody computes fails with Status InvalidState: give the engine its
+    /// thread, or call <see cref="Engine.Run"/> once, before the first request; or set <see cref="HostComputes"/>.
     /// </remarks>
     public sealed class RequestDispatcher : IDisposable
     {
@@ -41,6 +43,10 @@ namespace Inlay
         /// <summary>As it was made.</summary>
         public bool HasThread { get; private set; }
 
+        /// <summary>The program will call <see cref="Engine.Run"/>, or give the engine a thread, at some time: until then requests wait.
+        /// False, the default: where nobody computes they fail instead of waiting for ever.</summary>
+        public bool HostComputes { get; set; }
+
         internal RequestQueue Queue { get; private set; }
 
         /// <summary>Ends all requests with an OperationCanceledException.</summary>
@@ -66,7 +72,7 @@ namespace Inlay
                 user = ++_last;
                 _pending.Add(user, pending);
             }
-            try { pending.Number = Queue.SubmitAs(request, user); }
+            try { pending.Number = SubmitAs(request, user); }
             catch
             {
                 lock (_gate) _pending.Remove(user);
@@ -79,6 +85,13 @@ namespace Inlay
                 Monitor.PulseAll(_gate);
             }
             return pending;
+        }
+
+        private ulong SubmitAs(Request request, ulong user)
+        {
+            try { return Queue.SubmitAs(request, user); }
+            catch (InlayException full) when (full.Status == Status.QueueFull) { Dispatch(); } // there may be ends that nobody has polled
+            return Queue.SubmitAs(request, user);
         }
 
         private Thread Started()
@@ -165,11 +178,12 @@ namespace Inlay
                 catch (ObjectDisposedException) { return; }
                 catch (InlayException problem)
                 {
-                    // Nobody computes any more, so that nothing comes but what has come.
+                    // Nobody computes, so that nothing comes but what has come.
                     try { Dispatch(); }
                     catch (ObjectDisposedException) { return; }
                     catch (InlayException) { }
                     if (Queue.Engine.Handle.IsClosed) FailAll(() => new OperationCanceledException("the engine was disposed"));
+                    else if (HostComputes && problem.Status == Status.InvalidState) Thread.Sleep(BusyMilliseconds);
                     else FailAll(() => new InlayException(problem));
                 }
             }

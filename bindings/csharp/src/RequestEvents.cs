@@ -80,7 +80,12 @@ namespace Inlay
                     Check.Ok(api.inlay_poll(queue.Pointer, events, (UIntPtr)(uint)_events.Length, (UIntPtr)(uint)sizeof(inlay_request_event), tokens,
                                             (UIntPtr)(uint)_tokens.Length, text, (UIntPtr)(uint)_text.Length, &n, &error), ref error);
                 }
-                return _count = (int)n;
+                _count = (int)n;
+                for (int i = 0; i < _count; i++)
+                {
+                    if (_events[i].kind == RequestEventKind.End) from.BeginOrEnd(_events[i].request, null);
+                }
+                return _count;
             }
             finally { Volatile.Write(ref _isInUse, 0); }
         }

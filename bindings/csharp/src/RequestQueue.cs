@@ -1,4 +1,5 @@
 using System;
+using System.Collections.Generic;
 using System.Diagnostics;
 using System.Threading;
 using Inlay.Raw;
@@ -21,6 +22,7 @@ namespace Inlay
         private int _waiting;       // waits that no Wake has ended
         private long _wakes;        // that have ended some
         private bool _endsNextWait; // another Wake
+        private readonly Dictionary<ulong, Session?> _continued = new Dictionary<ulong, Session?>(); // by request; guards itself
 
         internal RequestQueue(Api api, QueueHandle handle, Engine engine)
         {
@@ -43,6 +45,7 @@ namespace Inlay
             Volatile.Write(ref _isDisposed, true);
             Rouse();
             _handle.Dispose();
+            lock (_continued) _continued.Clear();
         }
 
         // The handle alone would go on as long as calls overlap.
@@ -67,8 +70,19 @@ namespace Inlay
         {
             ulong id;
             inlay_error error;
+            Session? continued = request.Continues;
             using (var queue = Use()) Check.Ok(request.SubmitTo(_api, queue.Pointer, user, &id, &error), ref error, FieldNames.Request);
+            BeginOrEnd(id, continued);
             return id;
+        }
+
+        /// <summary>Keeps the session that a request continues from its submission to its end, which another thread may poll first.</summary>
+        internal void BeginOrEnd(ulong request, Session? continued)
+        {
+            lock (_continued)
+            {
+                if (!_continued.Remove(request)) _continued.Add(request, continued);
+            }
         }
 
         /// <summary>Ends a request: no token is added once this has returned. Those that wait to be polled still come, then its end. For

@@ -2,7 +2,6 @@ using System;
 using System.IO;
 using System.Runtime.ExceptionServices;
 using System.Runtime.InteropServices;
-using System.Threading;
 using Inlay.Raw;
 
 namespace Inlay
@@ -12,19 +11,21 @@ namespace Inlay
         /// <summary>All that the session is, as bytes: tokens, keys and values, sampler, limits, text that is held back, constraint. A
         /// session that <see cref="Engine.RestoreSession(byte[])"/> makes of them goes on as this one would, and computes nothing again.
         /// Other sessions compute meanwhile.</summary>
-        /// <exception cref="InlayException">Status InvalidState: the session takes part in a step in slices. Unsupported and others.</exception>
+        /// <exception cref="InlayException">Status InvalidState: the session takes part in a step in slices. Busy: a request has it.
+        /// Unsupported and others.</exception>
         /// <exception cref="OutOfMemoryException">They are more than an array can have.</exception>
         public byte[] Save()
         {
             using (var use = new Use(this))
             {
-                inlay_error error;
-                UIntPtr size;
-                Check.Ok(_api.inlay_session_save(use.Pointer, null, UIntPtr.Zero, &size, &error), ref error);
-                if ((ulong)size > int.MaxValue) throw new OutOfMemoryException("a saved session of " + size + " bytes is more than an array can have");
-                var state = new byte[(int)size];
-                fixed (byte* first = state) Check.Ok(_api.inlay_session_save(use.Pointer, first, size, &size, &error), ref error);
-                return state;
+                IntPtr session = use.Pointer;
+                // A request that continues the session may change its size between two calls.
+                return Native.ReadBytes(1, (state, room, size, error) =>
+                {
+                    Status status = _api.inlay_session_save(session, state, room, size, error);
+                    if ((ulong)*size > int.MaxValue) throw new OutOfMemoryException("a saved session of " + *size + " bytes is more than an array can have");
+                    return status;
+                });
             }
         }
 
@@ -58,7 +59,6 @@ namespace Inlay
             session._handle.Set(handle);
             if (stream != null) stream.Ok(status, ref error);
             Check.Ok(status, ref error);
-            using (var use = new Use(session)) Volatile.Write(ref session._generation, session.LastGeneration(use.Pointer));
             return session;
         }
     }

@@ -19,7 +19,7 @@ namespace Inlay
         private readonly SessionHandle _handle;
         private int _busy, _generates;
         private int _promptTokens, _generatedTokens; // of the generation under way
-        private long _generation;                    // its number, or that of the one to come which Cancel is to end
+        private long _generation;                    // its number, or that of the one to come; 0 where this object has begun none
 
         private Session(Api api, Engine engine)
         {
@@ -66,13 +66,17 @@ namespace Inlay
         /// <summary>Asks for the end of what the session generates: a prompt ends after its chunk, a generation with its next step. From
         /// any thread.</summary>
         /// <remarks>It is for the generation under way, or the one that waits to begin; later ones are not concerned. A prompt and a
-        /// truncation begin one.</remarks>
+        /// truncation begin one. So does each request that continues the session: the one that has it ends with
+        /// FinishReason.Cancelled.</remarks>
         public void Cancel()
         {
             using (var session = new Hold(_handle))
             {
                 inlay_error error;
-                Status status = _api.inlay_session_cancel_generation(session.Pointer, (ulong)Volatile.Read(ref _generation), &error);
+                var raw = new inlay_session_info { struct_size = (uint)sizeof(inlay_session_info) };
+                _api.inlay_session_get_info(session.Pointer, &raw, &error);
+                ulong generation = Math.Max((ulong)Volatile.Read(ref _generation), raw.generation);
+                Status status = _api.inlay_session_cancel_generation(session.Pointer, generation, &error);
                 if (status == Status.Unsupported) _api.inlay_session_cancel(session.Pointer); // a library from before ABI 1.2
             }
         }
@@ -222,7 +226,6 @@ namespace Inlay
             Status status;
             using (var use = new Use(this)) status = _api.inlay_session_fork(use.Pointer, &handle, &error);
             child._handle.Freed = _handle.Freed;
-            child._generation = Volatile.Read(ref _generation);
             child._handle.Set(handle);
             Check.Ok(status, ref error);
             return child;
@@ -237,7 +240,6 @@ namespace Inlay
             using (var use = new Use(this))
             {
                 Check.Ok(_api.inlay_session_truncate(use.Pointer, (UIntPtr)(uint)n_tokens, &error), ref error);
-                Volatile.Write(ref _generation, LastGeneration(use.Pointer));
             }
         }
 
@@ -255,7 +257,6 @@ namespace Inlay
             using (var use = new Use(this))
             {
                 Check.Ok(_api.inlay_session_shift(use.Pointer, (UIntPtr)(uint)first, (UIntPtr)(uint)n_tokens, &error), ref error);
-                Volatile.Write(ref _generation, LastGeneration(use.Pointer)); // where the last token went, another one has begun
             }
         }
 
@@ -283,17 +284,11 @@ namespace Inlay
         public int[] GetTokens(int first = 0)
         {
             if (first < 0) throw new ArgumentOutOfRangeException(nameof(first));
-            inlay_error error;
             using (var use = new Use(this))
             {
-                UIntPtr n;
-                Check.Ok(_api.inlay_session_get_tokens(use.Pointer, (UIntPtr)(uint)first, null, UIntPtr.Zero, &n, &error), ref error);
-                var tokens = new int[(int)n];
-                fixed (int* into = tokens)
-                {
-                    Check.Ok(_api.inlay_session_get_tokens(use.Pointer, (UIntPtr)(uint)first, into, n, &n, &error), ref error);
-                }
-                return tokens;
+                IntPtr session = use.Pointer;
+                return Native.ReadTokens((tokens, room, n, error) =>
+                    _api.inlay_session_get_tokens(session, (UIntPtr)(uint)first, tokens, room, n, error));
             }
         }
 

@@ -5,8 +5,10 @@ use std::any::Any;
 use std::cell::Cell;
 use std::ffi::{c_char, c_void};
 use std::io::{self, Read, Seek, SeekFrom};
+use std::mem::ManuallyDrop;
 use std::ops::ControlFlow;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
+use std::thread::Builder;
 
 /// Receives every log message of an engine, on whatever thread causes it, or those of a conversion.
 pub type LogSink = Box<dyn Fn(LogLevel, &str) + Send + Sync>;
@@ -103,10 +105,15 @@ unsafe extern "C" fn call_wake(user: *mut c_void) {
 /// its own; without one it stays.
 pub(crate) fn free(function: impl FnOnce() + Send + 'static) {
     if is_in_wake() {
-        drop(std::thread::Builder::new().spawn(function));
+        free_elsewhere(Builder::new(), function);
     } else {
         function();
     }
+}
+
+fn free_elsewhere(thread: Builder, function: impl FnOnce() + Send + 'static) {
+    let function = ManuallyDrop::new(function); // which a spawn that fails must not drop: it may own the wake function that runs now
+    drop(thread.spawn(move || ManuallyDrop::into_inner(function)()));
 }
 
 /// A handle of the library on its way to the thread that frees it.
@@ -275,5 +282,26 @@ unsafe extern "C" fn read_range<R: Read + Seek>(user: *mut c_void, offset: u64, 
             reader.panic = Some(panic);
             EIO
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn what_no_thread_frees_stays() {
+        let owned = Arc::new(());
+        let kept = owned.clone();
+        free_elsewhere(Builder::new().stack_size(usize::MAX / 2), move || drop(kept));
+        assert_eq!(Arc::strong_count(&owned), 2, "no thread has such a stack");
+        let (kept, (tell, is_told)) = (owned.clone(), std::sync::mpsc::channel());
+        free_elsewhere(Builder::new(), move || {
+            drop(kept);
+            tell.send(()).unwrap();
+        });
+        is_told.recv().unwrap();
+        assert_eq!(Arc::strong_count(&owned), 2);
     }
 }

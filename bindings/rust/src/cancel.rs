@@ -42,14 +42,23 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Shared {
-    fn cancel_generation(&self, generation: u64) {
+    /// `None`: the one under way. Nothing happens where none has begun.
+    fn cancel_generation(&self, generation: Option<u64>) {
         let session = lock(&self.session);
         if session.is_null() {
             return;
         }
         let functions = self.library.functions();
-        // SAFETY: a session that cannot be freed before the lock is.
+        // SAFETY: a session that cannot be freed before the lock is; the struct is ours and says its size.
         unsafe {
+            let mut info = raw::inlay_session_info::default();
+            if generation.is_none() {
+                (functions.inlay_session_get_info)(*session, &mut info, std::ptr::null_mut());
+                if info.generation == 0 {
+                    return;
+                }
+            }
+            let generation = generation.unwrap_or(info.generation);
             let cancel = functions.inlay_session_cancel_generation;
             if cancel(*session, generation, std::ptr::null_mut()) == raw::INLAY_UNSUPPORTED {
                 (functions.inlay_session_cancel)(*session);
@@ -78,9 +87,9 @@ impl CancelHandle {
             Of::Generation { shared, ticket } => {
                 let mut ticket = lock(ticket);
                 ticket.requested = true;
-                if let Some(generation) = ticket.generation {
-                    shared.cancel_generation(generation);
-                }
+                // A session that requests continue never works itself: the generation under way is the request's that has it. Another
+                // one ends this generation, or the one that it begins in its place, when it works again.
+                shared.cancel_generation(ticket.generation);
             }
             Of::Request { queue, id } => {
                 // It fails only where the request is at its end, too.
@@ -142,7 +151,7 @@ impl Cancels {
         let mut ticket = lock(&open);
         ticket.generation = Some(generation);
         if ticket.requested {
-            self.shared.cancel_generation(generation);
+            self.shared.cancel_generation(Some(generation));
         }
     }
 
@@ -160,6 +169,15 @@ mod tests {
 
     static N_CANCELS: AtomicU32 = AtomicU32::new(0);
 
+    /// Such a library knows no number of the generation.
+    unsafe extern "C" fn tell_nothing(
+        _: *const raw::inlay_session,
+        _: *mut raw::inlay_session_info,
+        _: *mut raw::inlay_error,
+    ) -> raw::inlay_status {
+        raw::INLAY_OK
+    }
+
     unsafe extern "C" fn count_cancel(_: *const raw::inlay_session) {
         N_CANCELS.fetch_add(1, Ordering::SeqCst);
     }
@@ -170,6 +188,7 @@ mod tests {
     fn an_older_library_is_asked_in_its_own_way() {
         let find = |name: &CStr| match name.to_str() {
             Ok("inlay_session_cancel") => count_cancel as *mut c_void,
+            Ok("inlay_session_get_info") => tell_nothing as *mut c_void,
             Ok("inlay_session_cancel_generation") => ptr::null_mut(),
             _ => ptr::NonNull::<c_void>::dangling().as_ptr(),
         };
@@ -179,10 +198,10 @@ mod tests {
         let early = cancels.handle_of_next();
         early.cancel();
         assert_eq!(N_CANCELS.load(Ordering::SeqCst), 0, "nothing has begun");
-        cancels.works_on(1);
+        cancels.works_on(0);
         assert_eq!(N_CANCELS.load(Ordering::SeqCst), 1, "passed on");
         early.cancel();
-        cancels.handle_of(1).cancel();
+        cancels.handle_of(0).cancel();
         assert_eq!(N_CANCELS.load(Ordering::SeqCst), 3);
         assert!(!cancels.has_open_handles());
         cancels.forget_session();

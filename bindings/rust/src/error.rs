@@ -255,26 +255,37 @@ unsafe fn read_error(status: raw::inlay_status, error: *const raw::inlay_error) 
     }
 }
 
-/// A text that a function writes into a buffer of which it says how large it must be.
-pub(crate) fn read_bytes(
+/// Room for tokens at the first try.
+pub(crate) const TOKENS: usize = 256;
+
+/// What a function writes into a buffer of which it says how large it must be: as much as the call wrote that had room for it.
+pub(crate) fn read_all<T: Clone + Default>(
     first_capacity: usize,
-    mut function: impl FnMut(*mut u8, usize, *mut usize, *mut raw::inlay_error) -> raw::inlay_status,
-) -> Result<Vec<u8>> {
-    let mut bytes = vec![0u8; first_capacity];
+    mut function: impl FnMut(*mut T, usize, *mut usize, *mut raw::inlay_error) -> raw::inlay_status,
+) -> Result<Vec<T>> {
+    let mut all = vec![T::default(); first_capacity];
     loop {
         let mut needed = 0;
-        match call(|err| function(bytes.as_mut_ptr(), bytes.len(), &mut needed, err)) {
-            // Room for the zero that ends it, too. What is needed may have grown since; then it is asked again.
-            Err(error) if error.status == Status::BufferTooSmall && needed >= bytes.len() => {
-                bytes.resize(needed + 1, 0)
+        match call(|err| function(all.as_mut_ptr(), all.len(), &mut needed, err)) {
+            // Room for the zero that ends a text, too. What is needed may have grown since; then it is asked again.
+            Err(error) if error.status == Status::BufferTooSmall && needed >= all.len() => {
+                all = vec![T::default(); needed + 1]
             }
             Err(error) => return Err(error),
             Ok(()) => {
-                bytes.truncate(needed);
-                return Ok(bytes);
+                all.truncate(needed);
+                return Ok(all);
             }
         }
     }
+}
+
+/// As [`read_all`], of a text.
+pub(crate) fn read_bytes(
+    first_capacity: usize,
+    function: impl FnMut(*mut u8, usize, *mut usize, *mut raw::inlay_error) -> raw::inlay_status,
+) -> Result<Vec<u8>> {
+    read_all(first_capacity, function)
 }
 
 /// As [`read_bytes`], of a text that is whole characters.
@@ -293,6 +304,7 @@ pub(crate) fn into_string(bytes: Vec<u8>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Token;
 
     fn failed(number: i32, message: &str, message_len: u32) -> Error {
         call(|err| {
@@ -326,6 +338,25 @@ mod tests {
     #[test]
     fn a_message_is_read_no_further_than_its_room() {
         assert_eq!(failed(1, &"x".repeat(480), u32::MAX).message().len(), raw::INLAY_ERROR_MESSAGE_BYTES);
+    }
+
+    #[test]
+    fn what_changes_between_two_calls_is_read_as_it_is() {
+        for sizes in [&[200][..], &[300, 270], &[300, 340, 340], &[300, 340, 280]] {
+            let mut next = sizes.iter();
+            let read = read_all(TOKENS, |to: *mut Token, cap, needed, err| {
+                let n = *next.next().unwrap();
+                // SAFETY: `read_all` gives room for the number, and `call` for the error.
+                unsafe { (*needed, *err) = (n, raw::inlay_error::default()) };
+                if cap < n {
+                    return raw::INLAY_BUFFER_TOO_SMALL;
+                }
+                // SAFETY: there is room for `cap` numbers.
+                (0..n).for_each(|i| unsafe { to.add(i).write(7) });
+                raw::INLAY_OK
+            });
+            assert_eq!(read.unwrap(), vec![7; *sizes.last().unwrap()]);
+        }
     }
 
     #[test]

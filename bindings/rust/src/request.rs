@@ -1,6 +1,7 @@
 //! What a program hands over to an engine's queues, and how these are computed.
 use crate::callbacks::WakeFn;
 use crate::options::{count, setters};
+use crate::session::check_library;
 use crate::texts::chat_params;
 use crate::{raw, ChatEnd, Conversation, EmbedOptions, Library, Prompt, RequestKind, Result, Session, SessionOptions};
 use std::fmt;
@@ -154,6 +155,9 @@ impl<'a> Request<'a> {
         library: Library,
         function: impl FnOnce(&raw::inlay_request) -> Result<()>,
     ) -> Result<()> {
+        if let Some(session) = self.continues {
+            check_library(session.engine().library(), library)?;
+        }
         let chat = chat_params(self.template, self.chat_end);
         self.session.with_raw(library, |session| {
             let embeds = self.kind == RequestKind::Embed;

@@ -1,6 +1,6 @@
 //! Sessions as bytes: written by one program, restored by another.
 use crate::callbacks::{native_code, EIO};
-use crate::error::call;
+use crate::error::{call, read_all};
 use crate::{raw, Engine, Result, Session};
 use std::any::Any;
 use std::ffi::c_void;
@@ -87,17 +87,13 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// [`Status::InvalidState`](crate::Status::InvalidState): the session takes part in a step in slices;
+    /// [`Status::InvalidState`](crate::Status::InvalidState): the session takes part in a step in slices; [`Status::Busy`](crate::Status::Busy):
+    /// a request has it;
     /// [`Status::Unsupported`](crate::Status::Unsupported) or [`Status::DeviceLost`](crate::Status::DeviceLost).
     pub fn save(&mut self) -> Result<Vec<u8>> {
         let save = self.functions().inlay_session_save;
-        let mut n = 0;
-        // SAFETY: the session is used here alone; nothing is written without room.
-        call(|err| unsafe { save(self.as_ptr(), std::ptr::null_mut(), 0, &mut n, err) })?;
-        let mut state = vec![0; n];
-        // SAFETY: the buffer has room for its length, and nothing has changed the session since.
-        call(|err| unsafe { save(self.as_ptr(), state.as_mut_ptr().cast(), state.len(), &mut n, err) })?;
-        Ok(state)
+        // SAFETY: the session is used here alone, but for requests; there is room for `cap` bytes.
+        read_all(1, |to: *mut u8, cap, n, err| unsafe { save(self.as_ptr(), to.cast(), cap, n, err) })
     }
 
     /// The same into a writer, part by part.
@@ -176,5 +172,74 @@ impl Engine {
         let outcome = call(|err| unsafe { restore(self.as_ptr(), &described, &mut session, err) });
         stream.end(outcome)?;
         Ok(Session::own(self.clone(), session))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Library, LoadOptions, SessionOptions};
+    use std::ptr;
+
+    const N_TOKENS: usize = 300;
+    const N_LEFT: usize = 270;
+
+    /// As a request does that continues the session, between two calls.
+    unsafe fn cut(session: *mut raw::inlay_session) {
+        // SAFETY: the session is the test's, which uses it alone.
+        unsafe { (Library::get().unwrap().functions().inlay_session_truncate)(session, N_LEFT, ptr::null_mut()) };
+    }
+
+    unsafe extern "C" fn save_then_cut(
+        session: *mut raw::inlay_session,
+        state: *mut c_void,
+        cap: usize,
+        needed: *mut usize,
+        err: *mut raw::inlay_error,
+    ) -> raw::inlay_status {
+        let save = Library::get().unwrap().functions().inlay_session_save;
+        // SAFETY: as the caller has it.
+        unsafe {
+            let status = save(session, state, cap, needed, err);
+            cut(session);
+            status
+        }
+    }
+
+    unsafe extern "C" fn read_then_cut(
+        session: *mut raw::inlay_session,
+        first: usize,
+        tokens: *mut i32,
+        cap: usize,
+        n_tokens: *mut usize,
+        err: *mut raw::inlay_error,
+    ) -> raw::inlay_status {
+        let read = Library::get().unwrap().functions().inlay_session_get_tokens;
+        // SAFETY: as the caller has it.
+        unsafe {
+            let status = read(session, first, tokens, cap, n_tokens, err);
+            cut(session);
+            status
+        }
+    }
+
+    #[test]
+    fn a_session_may_change_while_it_is_read() {
+        let Some(model) = std::env::var_os("INLAY_TEST_MODEL") else {
+            return;
+        };
+        let mut functions = *Library::get().unwrap().functions();
+        functions.inlay_session_save = save_then_cut;
+        functions.inlay_session_get_tokens = read_then_cut;
+        let library = Library::of(Box::leak(Box::new(functions)));
+        let engine = library.load(model, LoadOptions::default().n_threads(2).n_context(512)).unwrap();
+        let begun = || {
+            let mut session = engine.session(&SessionOptions::default()).unwrap();
+            session.prefill(&vec![65; N_TOKENS]).unwrap();
+            session
+        };
+        let again = engine.restore(&begun().save().unwrap()).unwrap();
+        assert_eq!(again.info().unwrap().n_tokens as usize, N_LEFT);
+        assert_eq!(begun().tokens(0).unwrap(), [65; N_LEFT]);
     }
 }

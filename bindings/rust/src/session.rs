@@ -1,6 +1,6 @@
 use crate::callbacks::{free, Handle};
 use crate::cancel::Cancels;
-use crate::error::call;
+use crate::error::{call, read_all, TOKENS};
 use crate::info::{Event, SessionInfo};
 use crate::options::count;
 use crate::{
@@ -124,6 +124,7 @@ impl Session {
     /// What stops the session's next work from any thread: the generation that its next prompt begins; or the one under way, if
     /// the session draws more of it before a prompt comes. A request that is made before that begins counts, too. Once the
     /// generation is over the handle does nothing: each one needs a handle of its own. A prompt that is refused begins none.
+    /// Of a session made with [`for_requests`](SessionOptions::for_requests) it stops the request that has the session then, if one does.
     ///
     /// ```
     /// # use inlay::*;
@@ -492,16 +493,11 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// [`Status::InvalidArgument`] if the sequence is shorter.
+    /// [`Status::InvalidArgument`] if the sequence is shorter; [`Status::Busy`] while a request has the session.
     pub fn tokens(&mut self, first: usize) -> Result<Vec<Token>> {
         let read = self.functions().inlay_session_get_tokens;
-        let mut n = 0;
-        // SAFETY: a null pointer asks for the number alone.
-        call(|err| unsafe { read(self.session, first, std::ptr::null_mut(), 0, &mut n, err) })?;
-        let mut tokens = vec![0; n];
-        // SAFETY: there is room for all tokens, which no other call adds to.
-        call(|err| unsafe { read(self.session, first, tokens.as_mut_ptr(), tokens.len(), &mut n, err) })?;
-        Ok(tokens)
+        // SAFETY: the session is used here alone, but for requests; there is room for `cap` tokens.
+        read_all(TOKENS, |to, cap, n, err| unsafe { read(self.session, first, to, cap, n, err) })
     }
 
     /// Changes how the following tokens are drawn.

@@ -1,6 +1,6 @@
 //! An engine's texts and tokens.
 use crate::engine::{COMPUTED_TEXT_BYTES, TEXT_BYTES};
-use crate::error::{call, into_string, read_bytes, read_string};
+use crate::error::{call, into_string, read_all, read_bytes, read_string, TOKENS};
 use crate::{
     raw, Chat, ChatEnd, ChatMessage, Conversation, Engine, Result, SessionOptions, Status, Token, TokenInfo,
     TokenizeOptions,
@@ -151,16 +151,8 @@ impl Engine {
         let params = chat_params(template, end.into());
         let (json, n_json) = (conversation.as_ptr().cast(), conversation.len());
         let tokenize = self.functions().inlay_chat_tokenize;
-        let mut n = 0;
-        // SAFETY: the texts live during the call; without a buffer only the number is told.
-        call(|err| unsafe { tokenize(self.as_ptr(), json, n_json, &params, std::ptr::null_mut(), 0, &mut n, err) })?;
-        let mut tokens = vec![0; n];
-        // SAFETY: the texts live during the call; the buffer has room for `n` tokens.
-        call(|err| unsafe {
-            tokenize(self.as_ptr(), json, n_json, &params, tokens.as_mut_ptr(), tokens.len(), &mut n, err)
-        })?;
-        tokens.truncate(n);
-        Ok(tokens)
+        // SAFETY: the texts live during the call; there is room for `cap` tokens.
+        read_all(TOKENS, |to, cap, n, err| unsafe { tokenize(self.as_ptr(), json, n_json, &params, to, cap, n, err) })
     }
 
     /// Describes one token.

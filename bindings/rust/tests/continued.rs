@@ -57,6 +57,50 @@ fn turns_are_those_of_a_session() {
 }
 
 #[test]
+fn a_cancel_ends_the_request_that_has_the_session() {
+    let engine = load_with(options().max_sessions(1).n_context(256));
+    let queue = engine.queue(QueueOptions::default()).unwrap();
+    let endless = hot().for_requests(true).max_tokens(0).ignore_end_of_generation(true);
+    let mut session = engine.session(&endless).unwrap();
+    for is_restored in [false, true] {
+        if is_restored {
+            session = engine.restore(&session.save().unwrap()).unwrap();
+        }
+        let handle = session.cancel_handle();
+        handle.cancel(); // nothing has it
+        queue.submit(&Request::new(PROMPT).continues(&session).session(endless.clone())).unwrap();
+        for _ in 0..3 {
+            engine.run(RunOptions::default().one_step(true)).unwrap();
+        }
+        handle.cancel();
+        assert_eq!(end(&engine, &queue).finish_reason, FinishReason::Cancelled);
+        handle.cancel();
+        let next = hot().max_tokens(2).ignore_end_of_generation(true);
+        queue.submit(&Request::new("!").continues(&session).session(next)).unwrap();
+        assert_eq!(end(&engine, &queue).finish_reason, FinishReason::MaxTokens, "the next one");
+    }
+}
+
+/// A pointer of one library means nothing to another one.
+#[cfg(all(feature = "dlopen", target_os = "linux"))]
+#[test]
+fn a_session_of_another_copy_of_the_library_is_refused() {
+    let Some(path) = std::env::var_os("INLAY_LIBRARY") else {
+        return; // where the library lies is not known
+    };
+    let copy = std::env::temp_dir().join(format!("inlay-continued-{}.so", std::process::id()));
+    std::fs::copy(path, &copy).unwrap();
+    // SAFETY: it is the library of the other tests.
+    let opened = unsafe { inlay::Library::open(copy.to_str().unwrap()) };
+    std::fs::remove_file(&copy).unwrap();
+    let foreign = opened.unwrap().load(model(), options()).unwrap().session(&hot().for_requests(true)).unwrap();
+    let queue = load().queue(QueueOptions::default()).unwrap();
+    let error = queue.submit(&Request::new(PROMPT).continues(&foreign)).unwrap_err();
+    assert_eq!(error.status(), Status::InvalidArgument);
+    assert!(error.message().contains("different copies of the Inlay library"), "{error}");
+}
+
+#[test]
 fn a_dropped_session_ends_its_requests() {
     let engine = load_with(options().max_sessions(1));
     let queue = engine.queue(QueueOptions::default()).unwrap();

@@ -2,6 +2,7 @@
 using System;
 using System.Collections.Generic;
 using System.Linq;
+using System.Threading;
 using Inlay;
 
 static class ContinuedTests
@@ -46,6 +47,107 @@ static class ContinuedTests
                 last = Ended(queue, new Request("A little boat") { Continues = session, Kind = RequestKind.Prefill, Options = Hot(1) });
                 Expect.Equal(FinishReason.Prefilled, last.Reason, "a prompt alone");
                 Expect.Equal(1, Ended(queue, new Request("!") { Continues = session }).GeneratedTokens, "the options of the request before hold");
+            }
+        }
+    }
+
+    // On a thread of its own, so that nothing of it stays on this one's stack.
+    static WeakReference Begun(Engine engine, Action<Request> submit)
+    {
+        WeakReference begun = null;
+        var thread = new Thread(() =>
+        {
+            Session session = engine.CreateSession(Hot(6, SessionFlags.ForRequests));
+            submit(new Request("Once upon a time") { Continues = session });
+            begun = new WeakReference(session);
+        });
+        thread.Start();
+        thread.Join();
+        return begun;
+    }
+
+    static void IsCollected(WeakReference session, string what)
+    {
+        for (int i = 0; i < 2000 && session.IsAlive; i++)
+        {
+            Given.CollectGarbage();
+            Thread.Sleep(1);
+        }
+        Expect.True(!session.IsAlive, what);
+    }
+
+    public static void ARequestKeepsItsSession()
+    {
+        using (Engine engine = Given.Engine())
+        using (RequestQueue queue = engine.CreateQueue())
+        {
+            WeakReference session = Begun(engine, request => queue.Submit(request));
+            Given.CollectGarbage();
+            Expect.Equal(FinishReason.MaxTokens, RequestTests.All(queue).Values.Single().Reason, "its end");
+            IsCollected(session, "a session without requests is collected");
+            IsCollected(Begun(engine, request => engine.CreateQueue().Submit(request)), "that of an abandoned queue is collected");
+            session = Begun(engine, request => queue.Submit(request));
+            queue.Dispose();
+            IsCollected(session, "that of a disposed queue is collected");
+        }
+    }
+
+    public static void APendingRequestKeepsItsSession()
+    {
+        using (Engine engine = Given.Engine())
+        {
+            PendingRequest pending = null;
+            Begun(engine, request => pending = new RequestDispatcher(engine, null, false).Submit(request));
+            Given.CollectGarbage();
+            Expect.True(string.Concat(pending.ReadText()).Length > 0, "its text");
+            Expect.Equal(FinishReason.MaxTokens, AsyncTests.Result(pending.Completion).FinishReason, "its end");
+        }
+    }
+
+    public static void CancelEndsTheRequestThatHasTheSession()
+    {
+        SessionOptions endless = Hot(0, SessionFlags.ForRequests | SessionFlags.IgnoreEndOfGeneration);
+        SessionOptions short_one = Hot(2, SessionFlags.IgnoreEndOfGeneration);
+        using (Engine engine = Given.Engine())
+        using (RequestQueue queue = engine.CreateQueue())
+        {
+            Session session = engine.CreateSession(endless);
+            for (int round = 0; round < 2; round++)
+            {
+                session.Cancel(); // nothing has it
+                ulong id = queue.Submit(new Request("Once upon a time") { Continues = session });
+                for (int i = 0; i < 3; i++) engine.Run(null, null, RunFlags.OneStep);
+                session.Cancel();
+                Expect.Equal(FinishReason.Cancelled, RequestTests.All(queue)[id].Reason, "its end");
+                session.Cancel();
+                Expect.Equal(FinishReason.MaxTokens, Ended(queue, new Request("!") { Continues = session, Options = short_one }).Reason, "the next one's");
+                Expect.Equal(FinishReason.Prefilled, Ended(queue, new Request("!")
+                {
+                    Continues = session, Kind = RequestKind.Prefill, Options = endless
+                }).Reason, "endless again");
+                byte[] state = session.Save();
+                session.Dispose();
+                session = engine.RestoreSession(state);
+            }
+            session.Dispose();
+        }
+    }
+
+    public static void APendingRequestSaysWhatHasEndedIt()
+    {
+        using (Engine engine = Given.Engine())
+        using (var dispatcher = new RequestDispatcher(engine, null, false))
+        {
+            foreach (bool of_session in new[] { true, false })
+            {
+                Session session = engine.CreateSession(Hot(0, SessionFlags.ForRequests));
+                PendingRequest pending = dispatcher.Submit(new Request("Once upon a time") { Continues = session });
+                if (of_session) session.Dispose();
+                else engine.Dispose();
+                var problem = Expect.Throws<OperationCanceledException>(() => pending.ReadText().Count(), "its text");
+                Expect.Contains(of_session ? "the session that the request continues was cancelled or disposed" : "the engine was disposed",
+                                problem.Message);
+                session.Dispose();
             }
         }
     }

@@ -314,6 +314,46 @@ static class DispatcherTests
         }
     }
 
+    // Their ends are in the queue, which has room for no more of them.
+    public static void RequestsThatFailedLeaveTheirPlaces()
+    {
+        using (Engine engine = Given.Engine())
+        using (var dispatcher = new RequestDispatcher(engine, new RequestQueueOptions { MaxRequests = 1 }))
+        {
+            for (int i = 0; i < 3; i++)
+            {
+                PendingRequest pending = dispatcher.Submit(RequestTests.Endless());
+                Expect.Status(Status.InvalidState, () => AsyncTests.Result(pending.Completion), "nobody computes");
+            }
+            engine.SetThread(new ThreadOptions());
+            Expect.Equal(Alone(engine, 1), AsyncTests.Result(dispatcher.CompleteAsync(Ask(1))).Text, "afterwards");
+        }
+    }
+
+    public static void RequestsWaitForAHostThatWillCompute()
+    {
+        using (Engine engine = Given.Engine())
+        {
+            using (var dispatcher = new RequestDispatcher(engine) { HostComputes = true })
+            {
+                PendingRequest pending = dispatcher.Submit(Ask(1)), cancelled = dispatcher.Submit(Ask(2));
+                Expect.True(!pending.Completion.Wait(100), "it waits");
+                cancelled.Cancel();
+                Expect.Equal(FinishReason.Cancelled, AsyncTests.Result(cancelled.Completion).FinishReason, "its end");
+                Expect.True(!pending.HasEnded, "the other one waits");
+                while (engine.Run().Requests > 0) { }
+                Expect.Equal(Alone(engine, 1), AsyncTests.Result(pending.Completion).Text, "text");
+            }
+        }
+        using (Engine engine = Given.Engine())
+        {
+            var dispatcher = new RequestDispatcher(engine) { HostComputes = true };
+            PendingRequest pending = dispatcher.Submit(Ask(1));
+            dispatcher.Dispose();
+            Expect.Throws<OperationCanceledException>(() => AsyncTests.Result(pending.Completion), "the dispatcher was disposed");
+        }
+    }
+
     static void EndsWhileTheyGoOn(Action<Engine, RequestDispatcher> end)
     {
         Engine engine = Threaded(2);

@@ -1,7 +1,9 @@
 // Saved sessions: what is restored goes on alike, and what cannot be is refused.
 using System;
 using System.IO;
+using System.Linq;
 using Inlay;
+using Inlay.Raw;
 
 static class SavedTests
 {
@@ -93,6 +95,62 @@ static class SavedTests
             {
                 again.Cancel();
                 Expect.Equal(FinishReason.Cancelled, again.DecodeStep().FinishReason, "the end");
+            }
+        }
+    }
+
+    static Replaced first; // of the calls that one call of the binding makes
+    static int[] added;    // behind it; null: the sequence is cut instead
+
+    static unsafe void Change(IntPtr session)
+    {
+        inlay_error error;
+        if (added == null) Library.Api.inlay_session_truncate(session, (UIntPtr)270u, &error);
+        else fixed (int* tokens = added) Library.Api.inlay_prefill(session, tokens, (UIntPtr)(uint)added.Length, null, &error);
+    }
+
+    static unsafe Status SaveThenChange(IntPtr session, void* state, UIntPtr room, UIntPtr* size, inlay_error* error)
+    {
+        first.Dispose();
+        Status status = Library.Api.inlay_session_save(session, state, room, size, error);
+        Change(session);
+        return status;
+    }
+
+    static unsafe Status ReadThenChange(IntPtr session, UIntPtr from, int* tokens, UIntPtr room, UIntPtr* n_tokens, inlay_error* error)
+    {
+        first.Dispose();
+        Status status = Library.Api.inlay_session_get_tokens(session, from, tokens, room, n_tokens, error);
+        Change(session);
+        return status;
+    }
+
+    // As requests change one that they continue.
+    public static void ASessionMayChangeWhileItIsRead()
+    {
+        LoadOptions load = Given.Options;
+        load.ContextLength = 512;
+        using (Engine engine = Engine.Load(Given.Model, load))
+        {
+            foreach (int[] tokens in new[] { null, Enumerable.Repeat(66, 40).ToArray() })
+            {
+                added = tokens;
+                int n = tokens == null ? 270 : 340;
+                using (Session session = engine.CreateSession(Hot()))
+                {
+                    session.Prefill(Enumerable.Repeat(65, 300).ToArray());
+                    byte[] state;
+                    using (first = new Replaced("inlay_session_save", typeof(SavedTests), nameof(SaveThenChange))) state = session.Save();
+                    using (Session again = engine.RestoreSession(state)) Expect.Equal(n, again.Info.Tokens, "tokens that were saved");
+                }
+                using (Session session = engine.CreateSession(Hot()))
+                {
+                    session.Prefill(Enumerable.Repeat(65, 300).ToArray());
+                    int[] read;
+                    using (first = new Replaced("inlay_session_get_tokens", typeof(SavedTests), nameof(ReadThenChange))) read = session.GetTokens();
+                    Expect.Equal(n, read.Length, "tokens that were read");
+                    Expect.Sequence(session.GetTokens(), read, "the tokens");
+                }
             }
         }
     }
