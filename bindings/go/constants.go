@@ -115,7 +115,8 @@ const (
 	FinishStopString = raw.FinishStopString
 	// max_tokens tokens were drawn, accepted ones included.
 	FinishMaxTokens = raw.FinishMaxTokens
-	// inlay_session_cancel or inlay_request_cancel asked for it, or the engine was freed.
+	// inlay_session_cancel or inlay_request_cancel asked for it, or the engine or the session that it continues was
+	// freed.
 	FinishCancelled = raw.FinishCancelled
 	// A stop token was drawn; it is the event's token and in the sequence, but not in the text.
 	FinishStopToken = raw.FinishStopToken
@@ -264,9 +265,10 @@ const (
 	// about 1e-6; prompts take longer.
 	LoadExactActivations = raw.LoadExactActivations
 	// Requests compute all of their prompts. Without it, blocks of the KV pool stay after the requests that computed
-	// them until their room is wanted, and requests that begin with the same tokens find them: so they do not compute
-	// these, to the block. On CUDA the rest of a prompt may then differ in its last bits. Changes nothing for models
-	// all of whose layers have a sliding window, of which no blocks are kept.
+	// them until their room is wanted, and requests that begin with the same tokens, 8 at least, find them and do not
+	// compute these. Only blocks that are full stay (inlay_stats.n_block_tokens). On CUDA the rest of a prompt may
+	// then differ in its last bits. Changes nothing for models all of whose layers have a sliding window, of which no
+	// blocks are kept.
 	LoadNoPrefixCache = raw.LoadNoPrefixCache
 )
 
@@ -402,7 +404,8 @@ const (
 	// Tokens are drawn behind it.
 	RequestGenerate = raw.RequestGenerate
 	// It is computed but for its last token, and nothing is drawn: the request ends with PREFILLED. A request that
-	// begins with the same tokens, or that continues the same session, then begins sooner.
+	// begins with the same tokens then begins sooner, as far as they fill whole blocks; one that continues the same
+	// session finds all of them.
 	RequestPrefill = raw.RequestPrefill
 	// It becomes a vector, the same as inlay_embed makes: the request ends with EMBEDDED, and
 	// inlay_request_take_values gives the vector. Of tokens or text; a text becomes tokens as by inlay_embed. With a
@@ -450,7 +453,7 @@ type RunInfoFlags = raw.RunInfoFlags
 
 // Values of RunInfoFlags.
 const (
-	// Another call at once would compute.
+	// Another call may compute more; without it none would.
 	RunInfoHasWork = raw.RunInfoHasWork
 )
 

@@ -9,6 +9,7 @@
 #include "src/engine/convert.h"
 #include "src/engine/devices.h"
 #include "src/engine/explain.h"
+#include "src/engine/requests.h"
 #include "src/engine/tuning.h"
 
 namespace inlay::capi {
@@ -267,4 +268,8 @@ inlay_status inlay_convert(const char* path, size_t path_len, const char* out_pa
   });
 }
 
-void inlay_free(inlay_engine* engine) { free_handle(engine); }
+void inlay_free(inlay_engine* engine) {
+  if (!is_live(engine) || engine->shared->of_fork != fork_generation()) return;
+  engine->engine->requests().stop();  // calls that are inside leave soon
+  free_handle(engine);
+}

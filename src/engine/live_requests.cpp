@@ -223,6 +223,7 @@ bool LiveRequests::has_session(Request& request) {
   RequestOptions checked{.session = std::move(turn.options)};
   Status status = check(turn.prompt, checked);
   turn.options = std::move(checked.session);
+  if (request.draws()) run.queue->make_room_for_top(request, turn.options.sampler.n_logprobs);
   sessions_.take(request, std::move(turn));
   if (!status.ok()) return end(request, FinishReason::error, std::move(status)), false;
   return true;

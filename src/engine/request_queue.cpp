@@ -23,12 +23,22 @@ Status RequestQueue::add(const std::shared_ptr<Request>& request) {
     return full;
   }
   const size_t n = request->draws() ? static_cast<size_t>(limits_.unread_tokens) : 0;
-  request->news.n_top = std::clamp(request->run.options.session.sampler.n_logprobs, 0, kMaxLogprobs);
   request->news.tokens.reserve(n);
-  request->news.top.reserve(n * static_cast<size_t>(request->news.n_top));
   request->news.text.reserve(4 * n);
+  if (request->draws()) reserve_top(request->news, request->run.options.session.sampler.n_logprobs);
   requests_.emplace(request->id, request);
   return {};
+}
+
+void RequestQueue::make_room_for_top(Request& request, int32_t n_logprobs) {
+  const Lock lock(mutex_);
+  reserve_top(request.news, n_logprobs);
+}
+
+void RequestQueue::reserve_top(Request::News& news, int32_t n_logprobs) const {
+  const int32_t n_top = std::clamp(n_logprobs, 0, kMaxLogprobs);
+  news.top.reserve(static_cast<size_t>(limits_.unread_tokens) * static_cast<size_t>(n_top));
+  news.n_top = n_top;
 }
 
 std::shared_ptr<Request> RequestQueue::cancel(uint64_t id) {

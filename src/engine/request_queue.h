@@ -46,6 +46,7 @@ class RequestQueue {
 
   // Room for a request and its events: QUEUE_FULL, or INVALID_STATE once the queue was closed.
   Status add(const std::shared_ptr<Request>& request);
+  void make_room_for_top(Request& request, int32_t n_logprobs);  // before it draws
   // Its number's request, which gets no token any more; null if there is none that goes on.
   std::shared_ptr<Request> cancel(uint64_t id);
 
@@ -95,6 +96,7 @@ class RequestQueue {
   Waited wait_for_news(Lock& lock, std::optional<int64_t> timeout_us, uint64_t n_before) INLAY_NEEDS(mutex_);
   bool list(Request& request) INLAY_NEEDS(mutex_);
   void unlist_first() INLAY_NEEDS(mutex_);
+  void reserve_top(Request::News& news, int32_t n_logprobs) const INLAY_NEEDS(mutex_);
   bool take_news(Request& request, const EventRoom& room, size_t& n_tokens, size_t& n_text, RequestEvent& event) INLAY_NEEDS(mutex_);
 
   const std::weak_ptr<Engine> engine_;

@@ -112,13 +112,16 @@ void Requests::end_waits() {
   }
 }
 
+void Requests::stop() {
+  const EngineLock lock(engine_.mutex_);
+  is_closed_ = true;
+  changed();
+}
+
 void Requests::close() {
   {
     const Lock lock(thread_mutex_);
-    {
-      const EngineLock own(engine_.mutex_);
-      is_closed_ = true;
-    }
+    stop();
     end_thread();
   }
   {
@@ -147,7 +150,8 @@ Result<RunResult> Requests::compute(const StepBudget& budget, bool one_step) {
   RunResult result;
   for (bool goes_on = true; goes_on;) {
     {
-      const Engine::LongTurn turn(engine_, [this]() INLAY_NEEDS(engine_mutex) { return ends_thread_ || !share_; }, Engine::Turn::kKeepsPending);
+      const Engine::LongTurn turn(engine_, [this]() INLAY_NEEDS(engine_mutex) { return ends_thread_ || !share_ || is_closed_; }, Engine::Turn::kKeepsPending);
+      if (is_closed_) return error(Code::invalid_state, "the engine was freed");
       if (!turn.is_idle()) return engine_.decoder_.check_idle();
       goes_on = steps_.go_on(budget, result);
     }

@@ -45,6 +45,8 @@ class Requests {
   std::shared_ptr<RequestQueue> add_queue(const std::shared_ptr<Engine>& engine, const QueueLimits& limits);
   Status submit(std::shared_ptr<RequestQueue> queue, std::vector<int32_t> prompt, RequestOptions options, uint64_t& id);
   void cancel(Request& request);
+  // No more are taken, and what computes them returns: close() is to follow.
+  void stop();
   void cancel_of(const Session& session);       // those that continue it
   void cancel_of(const RequestQueue& queue);    // those that were submitted there
   bool is_fresh(const Session& session) const;  // whether it has no tokens and none are on their way

@@ -119,6 +119,23 @@ TEST_P(RequestSessions, ItsOwnOptionsHoldWhereTheRequestHasNone) {
   expect_tokens(*own, stepped(*engine_, {{prompt(10), 5}, {prompt(4, 8), 9}, {prompt(3, 70), 9}}), "three turns");
 }
 
+TEST_P(RequestSessions, ItsSamplerSaysHowManyLikeliestTokensCome) {
+  SessionOptions options = drawing(5);
+  options.sampler.n_logprobs = 2;
+  const auto own = for_requests(options);
+  submit(prompt(10), {.continues = own, .has_options = false});
+  run_once_through();
+  std::vector<TokenLogprob> room(64);
+  std::string text(64, '\0');
+  size_t n_tokens = 0;
+  const auto polled = queue_->poll({.n_events = 8, .tokens = room, .text = text}, [&](size_t, const RequestEvent& event) {
+    EXPECT_EQ(event.n_top, event.is_end ? 0 : 2);
+    n_tokens += event.n_tokens;
+  });
+  ASSERT_TRUE(polled.ok()) << polled.status().message;
+  EXPECT_EQ(n_tokens, 5u);
+}
+
 // Others need all blocks meanwhile: it is computed again, and goes on as if nothing had been.
 TEST_P(RequestSessions, WhatRestsGivesItsBlocks) {
   for (const bool keeps : {true, false}) {

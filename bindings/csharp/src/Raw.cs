@@ -105,7 +105,8 @@ namespace Inlay
         StopString = 2,
         /// <summary>max_tokens tokens were drawn, accepted ones included.</summary>
         MaxTokens = 3,
-        /// <summary>inlay_session_cancel or inlay_request_cancel asked for it, or the engine was freed.</summary>
+        /// <summary>inlay_session_cancel or inlay_request_cancel asked for it, or the engine or the session that it
+        /// continues was freed.</summary>
         Cancelled = 4,
         /// <summary>A stop token was drawn; it is the event's token and in the sequence, but not in the text.</summary>
         StopToken = 5,
@@ -259,9 +260,10 @@ namespace Inlay
         /// divergence of about 1e-6; prompts take longer.</summary>
         ExactActivations = 16,
         /// <summary>Requests compute all of their prompts. Without it, blocks of the KV pool stay after the requests that
-        /// computed them until their room is wanted, and requests that begin with the same tokens find them: so they do not
-        /// compute these, to the block. On CUDA the rest of a prompt may then differ in its last bits. Changes nothing for
-        /// models all of whose layers have a sliding window, of which no blocks are kept.</summary>
+        /// computed them until their room is wanted, and requests that begin with the same tokens, 8 at least, find them
+        /// and do not compute these. Only blocks that are full stay (inlay_stats.n_block_tokens). On CUDA the rest of a
+        /// prompt may then differ in its last bits. Changes nothing for models all of whose layers have a sliding window,
+        /// of which no blocks are kept.</summary>
         NoPrefixCache = 32,
     }
 
@@ -392,7 +394,8 @@ namespace Inlay
         /// <summary>Tokens are drawn behind it.</summary>
         Generate = 0,
         /// <summary>It is computed but for its last token, and nothing is drawn: the request ends with PREFILLED. A request
-        /// that begins with the same tokens, or that continues the same session, then begins sooner.</summary>
+        /// that begins with the same tokens then begins sooner, as far as they fill whole blocks; one that continues the
+        /// same session finds all of them.</summary>
         Prefill = 1,
         /// <summary>It becomes a vector, the same as inlay_embed makes: the request ends with EMBEDDED, and
         /// inlay_request_take_values gives the vector. Of tokens or text; a text becomes tokens as by inlay_embed. With a
@@ -439,7 +442,7 @@ namespace Inlay
     {
         /// <summary>None of them.</summary>
         None = 0,
-        /// <summary>Another call at once would compute.</summary>
+        /// <summary>Another call may compute more; without it none would.</summary>
         HasWork = 1,
     }
 
@@ -716,7 +719,8 @@ namespace Inlay.Raw
         /// <summary>Longest sequence of one session; at most what the model was trained for. [tokens, 0 or more, default
         /// what the model was trained for, at most 4096]</summary>
         public int n_context;
-        /// <summary>Sessions that may exist at a time. [0 to 1024, default 8]</summary>
+        /// <summary>Sessions that may exist at a time, and requests that run: together. Sessions made with FOR_REQUESTS do
+        /// not count. [0 to 1024, default 8]</summary>
         public int max_sessions;
         /// <summary>Threads that compute, the calling one included; on CUDA they load the weights. REFERENCE computes on
         /// one, and the log says so. [0 to 1024, default all processors that the calling thread may use: its affinity, and
@@ -1085,7 +1089,7 @@ namespace Inlay.Raw
     {
         /// <summary>sizeof(inlay_stats), set by the caller. [bytes]</summary>
         public uint struct_size;
-        /// <summary>Sessions that exist now.</summary>
+        /// <summary>Sessions that have a place among max_sessions: those made with FOR_REQUESTS have none.</summary>
         public int n_sessions;
         /// <summary>Tokens that prefill ran. [tokens]</summary>
         public ulong n_prefill_tokens;
@@ -1316,14 +1320,15 @@ namespace Inlay.Raw
         /// <summary>How tokens are drawn and what ends the request; with continues from now on. RESERVE and FOR_REQUESTS
         /// change nothing. [default NULL: all defaults; with continues what the session has]</summary>
         public inlay_session_params* session;
-        /// <summary>Who has more comes first, and may put out those that have less where the pool is full. A request that
-        /// waits rises by one every 250 ms: that says when it begins, behind nobody for ever, and puts out no equal. [0 to
-        /// 7, default 0]</summary>
+        /// <summary>Who has more comes first, and may put out those that have less where the pool or all places are taken.
+        /// A request that waits rises by one every 250 ms: that says when it begins, behind nobody for ever, and puts out
+        /// no equal. [0 to 7, default 0]</summary>
         public int priority;
         /// <summary>0. [default 0]</summary>
         public uint reserved;
-        /// <summary>From now on. Among waiting requests of one priority the earliest comes first; it is no promise.
-        /// [microseconds, 0 or more, default 0: none]</summary>
+        /// <summary>From now on. Among waiting requests of one level, which is their priority and what waiting has added,
+        /// the earliest comes first, behind those that were put out; it is no promise. [microseconds, 0 or more, default 0:
+        /// none]</summary>
         public ulong deadline_us;
         /// <summary>From now on. Then the request ends with TIMEOUT, and keeps its text so far. [microseconds, 0 or more,
         /// default 0: none]</summary>
@@ -1331,10 +1336,12 @@ namespace Inlay.Raw
         /// <summary>Comes back in each event. [any number, default 0]</summary>
         public ulong user;
         /// <summary>A session made with FOR_REQUESTS, of the same engine, that the request continues: tokens and text come
-        /// behind what it has, a text without special tokens in front unless the session is empty. A conversation takes the
-        /// place of its tokens; what both begin with is not computed again. Requests for one session run one after the
-        /// other, as they were submitted. The sequence stays in the session, with drawn tokens, also of a request that is
-        /// cancelled. [default NULL: a sequence of its own]</summary>
+        /// behind what it has, a text without special tokens in front unless the session is empty and no other request for
+        /// it waits when this one is submitted. A conversation takes the place of its tokens; what both begin with is not
+        /// computed again. Requests for one session run one after the other, as they were submitted. The sequence stays in
+        /// the session, with drawn tokens, also of a request that is cancelled. Whether the prompt fits behind the one
+        /// before is known only when the request gets the session: if not, it ends with reason ERROR and CONTEXT_FULL or
+        /// KV_FULL, and the session is as it was. [default NULL: a sequence of its own]</summary>
         public IntPtr continues;
         /// <summary>EMBED: what the vector is made of, without progress. Of no other kind. [default NULL: all
         /// defaults]</summary>
@@ -1373,8 +1380,8 @@ namespace Inlay.Raw
         public FinishReason finish_reason;
         /// <summary>With END and reason ERROR: what failed. Else OK.</summary>
         public Status status;
-        /// <summary>With END: tokens of the prompt, and with a session that it continues those before it.
-        /// [tokens]</summary>
+        /// <summary>With END: tokens of the prompt, and with a session that it continues those before it, once it has got
+        /// the session. [tokens]</summary>
         public int n_prompt;
         /// <summary>With END: those of them that were not computed for this request. [tokens]</summary>
         public int n_cached;
@@ -1384,7 +1391,8 @@ namespace Inlay.Raw
         /// the call's tokens has n_tokens x n_top of them, for each token in its place the likeliest first; token -1 where
         /// fewer have a probability. [tokens]</summary>
         public int n_top;
-        /// <summary>With END: from its submission until it began. [microseconds]</summary>
+        /// <summary>With END: from its submission until it began, or until its end if it never did.
+        /// [microseconds]</summary>
         public ulong queued_us;
         /// <summary>With END: from there to its first token, or to its end if it drew none. [microseconds]</summary>
         public ulong prompt_us;
@@ -1407,8 +1415,9 @@ namespace Inlay.Raw
         /// it have taken, but the first, so that requests go on with any budget. [microseconds, 0 or more, default 0: until
         /// no request can go on]</summary>
         public ulong budget_us;
-        /// <summary>Bounds what prompts add to a step, and so the time from one token to the next of those that draw.
-        /// [microseconds, 0 or more, default 0: no bound]</summary>
+        /// <summary>The longest that a step with prompts is to take: so it bounds the time from one token to the next of
+        /// those that draw. Chunks of prompts are cut for it; the least chunk has 16 tokens. [microseconds, 0 or more,
+        /// default 0: no bound]</summary>
         public ulong max_step_us;
         /// <summary>The same for the calling thread's time. It matters with NO_WAIT on a GPU, where budget_us bounds the
         /// GPU's time alone. Where the call waits for what it computes, the smaller of the two counts. [microseconds, 0 or
@@ -2258,8 +2267,9 @@ namespace Inlay.Raw
 
         /// <summary>Draws one token for each of the sessions, reading the weights once for all. One event a session, in the
         /// order given. A session that cannot advance is unchanged and says so in its event's status; the others advance,
-        /// and the first such status is returned. Sessions are of one engine, each named once. Calls of several threads
-        /// that wait for their turn share a step; each is told of its own sessions alone.</summary>
+        /// and the first such status is returned. UNSUPPORTED: its constraint needs more than its limits at this place of
+        /// the text. Sessions are of one engine, each named once. Calls of several threads that wait for their turn share a
+        /// step; each is told of its own sessions alone.</summary>
         /// <param name="sessions">The sessions.</param>
         /// <param name="n_sessions">At least 1.</param>
         /// <param name="events">One event a session.</param>
@@ -2268,15 +2278,17 @@ namespace Inlay.Raw
         /// <remarks>Thread: exclusive(sessions). Blocks: on the device for one step; waits for other threads' calls that
         /// compute on the engine, at most for one chunk of each prefill, and up to a millisecond or half a step for calls
         /// that shared the last step. Ownership: Events are copies. On error: Wrong arguments: nothing happened, events are
-        /// untouched. Otherwise each event has its own status. Errors: KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST. Since:
-        /// 1.0.</remarks>
+        /// untouched. Otherwise each event has its own status. Errors: KV_FULL, UNSUPPORTED, INVALID_STATE, FORMAT,
+        /// DEVICE_LOST. Since: 1.0.</remarks>
         public Status inlay_decode_step(IntPtr* sessions, UIntPtr n_sessions, inlay_event* events, UIntPtr event_stride, inlay_error* err)
         {
             return _inlay_decode_step(sessions, n_sessions, events, event_stride, err);
         }
 
         /// <summary>Gives up an engine. Its memory goes when its last session is freed, too. Its requests end as CANCELLED,
-        /// its thread ends, and its queues' wake functions are called on this one. NULL is allowed.</summary>
+        /// its thread ends, and its queues' wake functions are called on this one. Where other threads are inside the
+        /// engine, this happens as the last of them leaves, and on its thread; inlay_run leaves soon, with INVALID_STATE.
+        /// NULL is allowed.</summary>
         /// <param name="engine">The engine. May be null.</param>
         /// <remarks>Thread: exclusive(engine). Blocks: until the device is idle. Ownership: The handle is invalid
         /// afterwards. Since: 1.0.</remarks>
@@ -2836,8 +2848,8 @@ namespace Inlay.Raw
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: exclusive(sessions). Blocks: on the device for max_units units; waits for other calls that
         /// compute on the engine, of a prefill for one chunk. Ownership: Events are copies. On error: Wrong arguments:
-        /// nothing happened, events are untouched. Otherwise each event has its own status. Errors: KV_FULL, INVALID_STATE,
-        /// BUSY, FORMAT, DEVICE_LOST. Since: 1.2.</remarks>
+        /// nothing happened, events are untouched. Otherwise each event has its own status. Errors: KV_FULL, UNSUPPORTED,
+        /// INVALID_STATE, BUSY, FORMAT, DEVICE_LOST. Since: 1.2.</remarks>
         public Status inlay_decode_slice(IntPtr* sessions, UIntPtr n_sessions, int max_units, inlay_event* events, UIntPtr event_stride, int* units_left, inlay_error* err)
         {
             if (_inlay_decode_slice == null) return Older.Refuse("inlay_decode_slice", "1.2", err);
@@ -3224,15 +3236,17 @@ namespace Inlay.Raw
         }
 
         /// <summary>Gives the text that must follow under the session's constraint, up to where there is a choice or the
-        /// text may end. Empty without a constraint. It is drawn all the same; a host may show it at once, or append its
-        /// tokens with inlay_session_accept.</summary>
+        /// text may end. Empty without a constraint. UNSUPPORTED: the constraint needs more than its limits at this place
+        /// of the text. It is drawn all the same; a host may show it at once, or append its tokens with
+        /// inlay_session_accept.</summary>
         /// <param name="session">The session.</param>
         /// <param name="buf">Whole characters, ended by a zero if there is room. May be null.</param>
         /// <param name="cap">Room in buf. [bytes]</param>
         /// <param name="needed">Its length, at most 4096. [bytes] May be null.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: exclusive(session). Blocks: no. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL:
-        /// `*needed` is set, buf is unspecified. Errors: BUFFER_TOO_SMALL, INVALID_STATE. Since: 1.3.</remarks>
+        /// `*needed` is set, buf is unspecified. Errors: BUFFER_TOO_SMALL, UNSUPPORTED, INVALID_STATE. Since:
+        /// 1.3.</remarks>
         public Status inlay_session_get_forced_text(IntPtr session, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err)
         {
             if (_inlay_session_get_forced_text == null) return Older.Refuse("inlay_session_get_forced_text", "1.3", err);

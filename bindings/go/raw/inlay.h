@@ -119,7 +119,7 @@ typedef int32_t inlay_finish_reason;
 #define INLAY_FINISH_END_OF_GENERATION 1  // The model drew one of its end tokens.
 #define INLAY_FINISH_STOP_STRING 2  // The text reached a stop string; neither it nor anything behind it is part of the text.
 #define INLAY_FINISH_MAX_TOKENS 3  // max_tokens tokens were drawn, accepted ones included.
-#define INLAY_FINISH_CANCELLED 4  // inlay_session_cancel or inlay_request_cancel asked for it, or the engine was freed.
+#define INLAY_FINISH_CANCELLED 4  // inlay_session_cancel or inlay_request_cancel asked for it, or the engine or the session that it continues was freed.
 #define INLAY_FINISH_STOP_TOKEN 5  // A stop token was drawn; it is the event's token and in the sequence, but not in the text.
 #define INLAY_FINISH_CONTEXT_FULL 6  // The context has no room for another token. The event's token is the last one; -1 where a prompt has filled the context.
 #define INLAY_FINISH_TIMEOUT 7  // The request's time was over. Requests alone end so.
@@ -181,7 +181,7 @@ typedef uint32_t inlay_load_flags;
 #define INLAY_LOAD_RUN_AHEAD 4u  // CUDA, likewise: a decode step begins the next one of the same sessions before it returns, so that the device need not wait for the host. If anything else comes than that step, it waits until the device is done with it. Not of sessions with penalties or biases, nor of models with sliding windows. Takes memory for one more row of logits a session.
 #define INLAY_LOAD_TAKE_PAGES_LATER 8u  // CPU, without effect elsewhere, as the load's log says: memory for the activations of long prompts is taken from the system when it is first used, not beside the reading of weights. The process stays smaller until there are long prompts; the first prompts take longer.
 #define INLAY_LOAD_EXACT_ACTIVATIONS 16u  // CPU, likewise: matrix products with quantized weights take all activations in 16 bits, not only the third of them that holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of about 1e-6; prompts take longer.
-#define INLAY_LOAD_NO_PREFIX_CACHE 32u  // Requests compute all of their prompts. Without it, blocks of the KV pool stay after the requests that computed them until their room is wanted, and requests that begin with the same tokens find them: so they do not compute these, to the block. On CUDA the rest of a prompt may then differ in its last bits. Changes nothing for models all of whose layers have a sliding window, of which no blocks are kept.
+#define INLAY_LOAD_NO_PREFIX_CACHE 32u  // Requests compute all of their prompts. Without it, blocks of the KV pool stay after the requests that computed them until their room is wanted, and requests that begin with the same tokens, 8 at least, find them and do not compute these. Only blocks that are full stay (inlay_stats.n_block_tokens). On CUDA the rest of a prompt may then differ in its last bits. Changes nothing for models all of whose layers have a sliding window, of which no blocks are kept.
 
 // Type in which weights are held.
 typedef int32_t inlay_weight_dtype;
@@ -238,7 +238,7 @@ typedef uint32_t inlay_embed_flags;
 // What is to become of a request's prompt. Later minors have more.
 typedef int32_t inlay_request_kind;
 #define INLAY_REQUEST_GENERATE 0  // Tokens are drawn behind it.
-#define INLAY_REQUEST_PREFILL 1  // It is computed but for its last token, and nothing is drawn: the request ends with PREFILLED. A request that begins with the same tokens, or that continues the same session, then begins sooner.
+#define INLAY_REQUEST_PREFILL 1  // It is computed but for its last token, and nothing is drawn: the request ends with PREFILLED. A request that begins with the same tokens then begins sooner, as far as they fill whole blocks; one that continues the same session finds all of them.
 #define INLAY_REQUEST_EMBED 2  // It becomes a vector, the same as inlay_embed makes: the request ends with EMBEDDED, and inlay_request_take_values gives the vector. Of tokens or text; a text becomes tokens as by inlay_embed. With a conversation, chat, session or continues it is refused.
 
 // What became of a request. A kind that a program does not know is to be passed over.
@@ -258,7 +258,7 @@ typedef uint32_t inlay_run_flags;
 
 // What inlay_run has left.
 typedef uint32_t inlay_run_info_flags;
-#define INLAY_RUN_INFO_HAS_WORK 1u  // Another call at once would compute.
+#define INLAY_RUN_INFO_HAS_WORK 1u  // Another call may compute more; without it none would.
 
 // How a constraint says which texts may be written.
 typedef int32_t inlay_constraint_kind;
@@ -441,7 +441,8 @@ typedef struct inlay_load_params {
   // Longest sequence of one session; at most what the model was trained for. [tokens, 0 or more, default what the model
   // was trained for, at most 4096]
   int32_t n_context;
-  // Sessions that may exist at a time. [0 to 1024, default 8]
+  // Sessions that may exist at a time, and requests that run: together. Sessions made with FOR_REQUESTS do not count.
+  // [0 to 1024, default 8]
   int32_t max_sessions;
   // Threads that compute, the calling one included; on CUDA they load the weights. REFERENCE computes on one, and the
   // log says so. [0 to 1024, default all processors that the calling thread may use: its affinity, and the CPU quota of
@@ -772,7 +773,7 @@ typedef struct inlay_event {
 typedef struct inlay_stats {
   // sizeof(inlay_stats), set by the caller. [bytes]
   uint32_t struct_size;
-  // Sessions that exist now.
+  // Sessions that have a place among max_sessions: those made with FOR_REQUESTS have none.
   int32_t n_sessions;
   // Tokens that prefill ran. [tokens]
   uint64_t n_prefill_tokens;
@@ -974,13 +975,14 @@ typedef struct inlay_request {
   // How tokens are drawn and what ends the request; with continues from now on. RESERVE and FOR_REQUESTS change
   // nothing. [default NULL: all defaults; with continues what the session has]
   const inlay_session_params* session;
-  // Who has more comes first, and may put out those that have less where the pool is full. A request that waits rises
-  // by one every 250 ms: that says when it begins, behind nobody for ever, and puts out no equal. [0 to 7, default 0]
+  // Who has more comes first, and may put out those that have less where the pool or all places are taken. A request
+  // that waits rises by one every 250 ms: that says when it begins, behind nobody for ever, and puts out no equal. [0
+  // to 7, default 0]
   int32_t priority;
   // 0. [default 0]
   uint32_t reserved;
-  // From now on. Among waiting requests of one priority the earliest comes first; it is no promise. [microseconds, 0 or
-  // more, default 0: none]
+  // From now on. Among waiting requests of one level, which is their priority and what waiting has added, the earliest
+  // comes first, behind those that were put out; it is no promise. [microseconds, 0 or more, default 0: none]
   uint64_t deadline_us;
   // From now on. Then the request ends with TIMEOUT, and keeps its text so far. [microseconds, 0 or more, default 0:
   // none]
@@ -988,10 +990,12 @@ typedef struct inlay_request {
   // Comes back in each event. [any number, default 0]
   uint64_t user;
   // A session made with FOR_REQUESTS, of the same engine, that the request continues: tokens and text come behind what
-  // it has, a text without special tokens in front unless the session is empty. A conversation takes the place of its
-  // tokens; what both begin with is not computed again. Requests for one session run one after the other, as they were
-  // submitted. The sequence stays in the session, with drawn tokens, also of a request that is cancelled. [default
-  // NULL: a sequence of its own]
+  // it has, a text without special tokens in front unless the session is empty and no other request for it waits when
+  // this one is submitted. A conversation takes the place of its tokens; what both begin with is not computed again.
+  // Requests for one session run one after the other, as they were submitted. The sequence stays in the session, with
+  // drawn tokens, also of a request that is cancelled. Whether the prompt fits behind the one before is known only when
+  // the request gets the session: if not, it ends with reason ERROR and CONTEXT_FULL or KV_FULL, and the session is as
+  // it was. [default NULL: a sequence of its own]
   const inlay_session* continues;
   // EMBED: what the vector is made of, without progress. Of no other kind. [default NULL: all defaults]
   const inlay_embed_params* embed;
@@ -1025,7 +1029,8 @@ typedef struct inlay_request_event {
   inlay_finish_reason finish_reason;
   // With END and reason ERROR: what failed. Else OK.
   inlay_status status;
-  // With END: tokens of the prompt, and with a session that it continues those before it. [tokens]
+  // With END: tokens of the prompt, and with a session that it continues those before it, once it has got the session.
+  // [tokens]
   int32_t n_prompt;
   // With END: those of them that were not computed for this request. [tokens]
   int32_t n_cached;
@@ -1035,7 +1040,7 @@ typedef struct inlay_request_event {
   // tokens has n_tokens x n_top of them, for each token in its place the likeliest first; token -1 where fewer have a
   // probability. [tokens]
   int32_t n_top;
-  // With END: from its submission until it began. [microseconds]
+  // With END: from its submission until it began, or until its end if it never did. [microseconds]
   uint64_t queued_us;
   // With END: from there to its first token, or to its end if it drew none. [microseconds]
   uint64_t prompt_us;
@@ -1055,8 +1060,9 @@ typedef struct inlay_run_params {
   // taken, but the first, so that requests go on with any budget. [microseconds, 0 or more, default 0: until no request
   // can go on]
   uint64_t budget_us;
-  // Bounds what prompts add to a step, and so the time from one token to the next of those that draw. [microseconds, 0
-  // or more, default 0: no bound]
+  // The longest that a step with prompts is to take: so it bounds the time from one token to the next of those that
+  // draw. Chunks of prompts are cut for it; the least chunk has 16 tokens. [microseconds, 0 or more, default 0: no
+  // bound]
   uint64_t max_step_us;
   // The same for the calling thread's time. It matters with NO_WAIT on a GPU, where budget_us bounds the GPU's time
   // alone. Where the call waits for what it computes, the smaller of the two counts. [microseconds, 0 or more, default
@@ -1246,20 +1252,22 @@ inlay_status inlay_prefill(inlay_session* session, const int32_t* tokens, size_t
 
 // Draws one token for each of the sessions, reading the weights once for all. One event a session, in the order given.
 // A session that cannot advance is unchanged and says so in its event's status; the others advance, and the first such
-// status is returned. Sessions are of one engine, each named once. Calls of several threads that wait for their turn
-// share a step; each is told of its own sessions alone.
+// status is returned. UNSUPPORTED: its constraint needs more than its limits at this place of the text. Sessions are of
+// one engine, each named once. Calls of several threads that wait for their turn share a step; each is told of its own
+// sessions alone.
 // Thread: exclusive(sessions).
 // Blocks: on the device for one step; waits for other threads' calls that compute on the engine, at most for one chunk
 // of each prefill, and up to a millisecond or half a step for calls that shared the last step.
 // Ownership: Events are copies.
 // On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
-// Errors: KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST.
+// Errors: KV_FULL, UNSUPPORTED, INVALID_STATE, FORMAT, DEVICE_LOST.
 // Since: 1.0.
 inlay_status inlay_decode_step(inlay_session* const* sessions, size_t n_sessions, inlay_event* events,
                                size_t event_stride, inlay_error* err);
 
 // Gives up an engine. Its memory goes when its last session is freed, too. Its requests end as CANCELLED, its thread
-// ends, and its queues' wake functions are called on this one. NULL is allowed.
+// ends, and its queues' wake functions are called on this one. Where other threads are inside the engine, this happens
+// as the last of them leaves, and on its thread; inlay_run leaves soon, with INVALID_STATE. NULL is allowed.
 // Thread: exclusive(engine).
 // Blocks: until the device is idle.
 // Ownership: The handle is invalid afterwards.
@@ -1575,7 +1583,7 @@ inlay_status inlay_session_view_logits(inlay_session* session, inlay_logits* vie
 // chunk.
 // Ownership: Events are copies.
 // On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
-// Errors: KV_FULL, INVALID_STATE, BUSY, FORMAT, DEVICE_LOST.
+// Errors: KV_FULL, UNSUPPORTED, INVALID_STATE, BUSY, FORMAT, DEVICE_LOST.
 // Since: 1.2.
 inlay_status inlay_decode_slice(inlay_session* const* sessions, size_t n_sessions, int32_t max_units,
                                 inlay_event* events, size_t event_stride, int32_t* units_left, inlay_error* err);
@@ -1984,13 +1992,13 @@ inlay_status inlay_session_set_constraint(inlay_session* session, const inlay_co
                                           const char* written, size_t written_len, inlay_error* err);
 
 // Gives the text that must follow under the session's constraint, up to where there is a choice or the text may end.
-// Empty without a constraint. It is drawn all the same; a host may show it at once, or append its tokens with
-// inlay_session_accept.
+// Empty without a constraint. UNSUPPORTED: the constraint needs more than its limits at this place of the text. It is
+// drawn all the same; a host may show it at once, or append its tokens with inlay_session_accept.
 // Thread: exclusive(session).
 // Blocks: no.
 // Ownership: Nothing is kept.
 // On error: BUFFER_TOO_SMALL: `*needed` is set, buf is unspecified.
-// Errors: BUFFER_TOO_SMALL, INVALID_STATE.
+// Errors: BUFFER_TOO_SMALL, UNSUPPORTED, INVALID_STATE.
 // Since: 1.3.
 inlay_status inlay_session_get_forced_text(inlay_session* session, char* buf, size_t cap, size_t* needed,
                                            inlay_error* err);

@@ -714,7 +714,8 @@ const (
 	FinishStopString FinishReason = 2
 	// max_tokens tokens were drawn, accepted ones included.
 	FinishMaxTokens FinishReason = 3
-	// inlay_session_cancel or inlay_request_cancel asked for it, or the engine was freed.
+	// inlay_session_cancel or inlay_request_cancel asked for it, or the engine or the session that it continues was
+	// freed.
 	FinishCancelled FinishReason = 4
 	// A stop token was drawn; it is the event's token and in the sequence, but not in the text.
 	FinishStopToken FinishReason = 5
@@ -941,9 +942,10 @@ const (
 	// about 1e-6; prompts take longer.
 	LoadExactActivations LoadFlags = 16
 	// Requests compute all of their prompts. Without it, blocks of the KV pool stay after the requests that computed
-	// them until their room is wanted, and requests that begin with the same tokens find them: so they do not compute
-	// these, to the block. On CUDA the rest of a prompt may then differ in its last bits. Changes nothing for models
-	// all of whose layers have a sliding window, of which no blocks are kept.
+	// them until their room is wanted, and requests that begin with the same tokens, 8 at least, find them and do not
+	// compute these. Only blocks that are full stay (inlay_stats.n_block_tokens). On CUDA the rest of a prompt may
+	// then differ in its last bits. Changes nothing for models all of whose layers have a sliding window, of which no
+	// blocks are kept.
 	LoadNoPrefixCache LoadFlags = 32
 )
 
@@ -1151,7 +1153,8 @@ const (
 	// Tokens are drawn behind it.
 	RequestGenerate RequestKind = 0
 	// It is computed but for its last token, and nothing is drawn: the request ends with PREFILLED. A request that
-	// begins with the same tokens, or that continues the same session, then begins sooner.
+	// begins with the same tokens then begins sooner, as far as they fill whole blocks; one that continues the same
+	// session finds all of them.
 	RequestPrefill RequestKind = 1
 	// It becomes a vector, the same as inlay_embed makes: the request ends with EMBEDDED, and
 	// inlay_request_take_values gives the vector. Of tokens or text; a text becomes tokens as by inlay_embed. With a
@@ -1234,7 +1237,7 @@ type RunInfoFlags uint32
 
 // Values of RunInfoFlags.
 const (
-	// Another call at once would compute.
+	// Another call may compute more; without it none would.
 	RunInfoHasWork RunInfoFlags = 1
 )
 
@@ -1543,7 +1546,8 @@ type LoadParams struct {
 	// Longest sequence of one session; at most what the model was trained for. [tokens, 0 or more, default what the
 	// model was trained for, at most 4096]
 	NContext int32
-	// Sessions that may exist at a time. [0 to 1024, default 8]
+	// Sessions that may exist at a time, and requests that run: together. Sessions made with FOR_REQUESTS do not
+	// count. [0 to 1024, default 8]
 	MaxSessions int32
 	// Threads that compute, the calling one included; on CUDA they load the weights. REFERENCE computes on one, and
 	// the log says so. [0 to 1024, default all processors that the calling thread may use: its affinity, and the CPU
@@ -1875,7 +1879,7 @@ type Event struct {
 type Stats struct {
 	// sizeof(inlay_stats), set by the caller. [bytes]
 	StructSize uint32
-	// Sessions that exist now.
+	// Sessions that have a place among max_sessions: those made with FOR_REQUESTS have none.
 	NSessions int32
 	// Tokens that prefill ran. [tokens]
 	NPrefillTokens uint64
@@ -2077,14 +2081,15 @@ type Request struct {
 	// How tokens are drawn and what ends the request; with continues from now on. RESERVE and FOR_REQUESTS change
 	// nothing. [default NULL: all defaults; with continues what the session has]
 	Session *SessionParams
-	// Who has more comes first, and may put out those that have less where the pool is full. A request that waits
-	// rises by one every 250 ms: that says when it begins, behind nobody for ever, and puts out no equal. [0 to 7,
-	// default 0]
+	// Who has more comes first, and may put out those that have less where the pool or all places are taken. A
+	// request that waits rises by one every 250 ms: that says when it begins, behind nobody for ever, and puts out no
+	// equal. [0 to 7, default 0]
 	Priority int32
 	// 0. [default 0]
 	Reserved uint32
-	// From now on. Among waiting requests of one priority the earliest comes first; it is no promise. [microseconds,
-	// 0 or more, default 0: none]
+	// From now on. Among waiting requests of one level, which is their priority and what waiting has added, the
+	// earliest comes first, behind those that were put out; it is no promise. [microseconds, 0 or more, default 0:
+	// none]
 	DeadlineUs uint64
 	// From now on. Then the request ends with TIMEOUT, and keeps its text so far. [microseconds, 0 or more, default
 	// 0: none]
@@ -2092,10 +2097,12 @@ type Request struct {
 	// Comes back in each event. [any number, default 0]
 	User uint64
 	// A session made with FOR_REQUESTS, of the same engine, that the request continues: tokens and text come behind
-	// what it has, a text without special tokens in front unless the session is empty. A conversation takes the place
-	// of its tokens; what both begin with is not computed again. Requests for one session run one after the other, as
-	// they were submitted. The sequence stays in the session, with drawn tokens, also of a request that is cancelled.
-	// [default NULL: a sequence of its own]
+	// what it has, a text without special tokens in front unless the session is empty and no other request for it
+	// waits when this one is submitted. A conversation takes the place of its tokens; what both begin with is not
+	// computed again. Requests for one session run one after the other, as they were submitted. The sequence stays in
+	// the session, with drawn tokens, also of a request that is cancelled. Whether the prompt fits behind the one
+	// before is known only when the request gets the session: if not, it ends with reason ERROR and CONTEXT_FULL or
+	// KV_FULL, and the session is as it was. [default NULL: a sequence of its own]
 	Continues *Session
 	// EMBED: what the vector is made of, without progress. Of no other kind. [default NULL: all defaults]
 	Embed *EmbedParams
@@ -2129,7 +2136,8 @@ type RequestEvent struct {
 	FinishReason FinishReason
 	// With END and reason ERROR: what failed. Else OK.
 	Status Status
-	// With END: tokens of the prompt, and with a session that it continues those before it. [tokens]
+	// With END: tokens of the prompt, and with a session that it continues those before it, once it has got the
+	// session. [tokens]
 	NPrompt int32
 	// With END: those of them that were not computed for this request. [tokens]
 	NCached int32
@@ -2139,7 +2147,7 @@ type RequestEvent struct {
 	// tokens has n_tokens x n_top of them, for each token in its place the likeliest first; token -1 where fewer have
 	// a probability. [tokens]
 	NTop int32
-	// With END: from its submission until it began. [microseconds]
+	// With END: from its submission until it began, or until its end if it never did. [microseconds]
 	QueuedUs uint64
 	// With END: from there to its first token, or to its end if it drew none. [microseconds]
 	PromptUs uint64
@@ -2159,8 +2167,9 @@ type RunParams struct {
 	// taken, but the first, so that requests go on with any budget. [microseconds, 0 or more, default 0: until no
 	// request can go on]
 	BudgetUs uint64
-	// Bounds what prompts add to a step, and so the time from one token to the next of those that draw.
-	// [microseconds, 0 or more, default 0: no bound]
+	// The longest that a step with prompts is to take: so it bounds the time from one token to the next of those that
+	// draw. Chunks of prompts are cut for it; the least chunk has 16 tokens. [microseconds, 0 or more, default 0: no
+	// bound]
 	MaxStepUs uint64
 	// The same for the calling thread's time. It matters with NO_WAIT on a GPU, where budget_us bounds the GPU's time
 	// alone. Where the call waits for what it computes, the smaller of the two counts. [microseconds, 0 or more,
@@ -2360,8 +2369,9 @@ func Prefill(session *Session, tokens *int32, nTokens uintptr, nDone *uintptr, e
 
 // DecodeStep is inlay_decode_step. Draws one token for each of the sessions, reading the weights once for all. One
 // event a session, in the order given. A session that cannot advance is unchanged and says so in its event's status;
-// the others advance, and the first such status is returned. Sessions are of one engine, each named once. Calls of
-// several threads that wait for their turn share a step; each is told of its own sessions alone.
+// the others advance, and the first such status is returned. UNSUPPORTED: its constraint needs more than its limits
+// at this place of the text. Sessions are of one engine, each named once. Calls of several threads that wait for
+// their turn share a step; each is told of its own sessions alone.
 //
 //   - sessions: The sessions.
 //   - nSessions: At least 1.
@@ -2372,14 +2382,16 @@ func Prefill(session *Session, tokens *int32, nTokens uintptr, nDone *uintptr, e
 //     chunk of each prefill, and up to a millisecond or half a step for calls that shared the last step.
 //   - Ownership: Events are copies.
 //   - On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
-//   - Errors: KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST.
+//   - Errors: KV_FULL, UNSUPPORTED, INVALID_STATE, FORMAT, DEVICE_LOST.
 //   - Since: 1.0.
 func DecodeStep(sessions **Session, nSessions uintptr, events *Event, eventStride uintptr, err *Error) Status {
 	return Status(C.go_inlay_decode_step((**C.inlay_session)(unsafe.Pointer(sessions)), C.size_t(nSessions), (*C.inlay_event)(unsafe.Pointer(events)), C.size_t(eventStride), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
 // Free is inlay_free. Gives up an engine. Its memory goes when its last session is freed, too. Its requests end as
-// CANCELLED, its thread ends, and its queues' wake functions are called on this one. NULL is allowed.
+// CANCELLED, its thread ends, and its queues' wake functions are called on this one. Where other threads are inside
+// the engine, this happens as the last of them leaves, and on its thread; inlay_run leaves soon, with INVALID_STATE.
+// NULL is allowed.
 //
 //   - engine: The engine.
 //   - Thread: exclusive(engine).
@@ -3035,7 +3047,7 @@ func SessionViewLogits(session *Session, view *Logits, err *Error) Status {
 //     one chunk.
 //   - Ownership: Events are copies.
 //   - On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
-//   - Errors: KV_FULL, INVALID_STATE, BUSY, FORMAT, DEVICE_LOST.
+//   - Errors: KV_FULL, UNSUPPORTED, INVALID_STATE, BUSY, FORMAT, DEVICE_LOST.
 //   - Since: 1.2.
 func DecodeSlice(sessions **Session, nSessions uintptr, maxUnits int32, events *Event, eventStride uintptr, unitsLeft *int32, err *Error) Status {
 	return Status(C.go_inlay_decode_slice((**C.inlay_session)(unsafe.Pointer(sessions)), C.size_t(nSessions), C.int32_t(maxUnits), (*C.inlay_event)(unsafe.Pointer(events)), C.size_t(eventStride), (*C.int32_t)(unsafe.Pointer(unitsLeft)), (*C.inlay_error)(unsafe.Pointer(err))))
@@ -3467,8 +3479,9 @@ func SessionSetConstraint(session *Session, constraint *Constraint, written *byt
 }
 
 // SessionGetForcedText is inlay_session_get_forced_text. Gives the text that must follow under the session's
-// constraint, up to where there is a choice or the text may end. Empty without a constraint. It is drawn all the
-// same; a host may show it at once, or append its tokens with inlay_session_accept.
+// constraint, up to where there is a choice or the text may end. Empty without a constraint. UNSUPPORTED: the
+// constraint needs more than its limits at this place of the text. It is drawn all the same; a host may show it at
+// once, or append its tokens with inlay_session_accept.
 //
 //   - session: The session.
 //   - buf: Whole characters, ended by a zero if there is room.
@@ -3478,7 +3491,7 @@ func SessionSetConstraint(session *Session, constraint *Constraint, written *byt
 //   - Blocks: no.
 //   - Ownership: Nothing is kept.
 //   - On error: BUFFER_TOO_SMALL: `*needed` is set, buf is unspecified.
-//   - Errors: BUFFER_TOO_SMALL, INVALID_STATE.
+//   - Errors: BUFFER_TOO_SMALL, UNSUPPORTED, INVALID_STATE.
 //   - Since: 1.3.
 func SessionGetForcedText(session *Session, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
 	return Status(C.go_inlay_session_get_forced_text((*C.inlay_session)(unsafe.Pointer(session)), (*C.char)(unsafe.Pointer(buf)), C.size_t(cap_), (*C.size_t)(unsafe.Pointer(needed)), (*C.inlay_error)(unsafe.Pointer(err))))

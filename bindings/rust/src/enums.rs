@@ -250,7 +250,8 @@ pub enum FinishReason {
     StopString,
     /// max_tokens tokens were drawn, accepted ones included.
     MaxTokens,
-    /// `inlay_session_cancel` or `inlay_request_cancel` asked for it, or the engine was freed.
+    /// `inlay_session_cancel` or `inlay_request_cancel` asked for it, or the engine or the session that it continues
+    /// was freed.
     Cancelled,
     /// A stop token was drawn; it is the event's token and in the sequence, but not in the text.
     StopToken,
@@ -608,7 +609,8 @@ pub enum RequestKind {
     #[default]
     Generate,
     /// It is computed but for its last token, and nothing is drawn: the request ends with PREFILLED. A request that
-    /// begins with the same tokens, or that continues the same session, then begins sooner.
+    /// begins with the same tokens then begins sooner, as far as they fill whole blocks; one that continues the same
+    /// session finds all of them.
     Prefill,
     /// It becomes a vector, the same as `inlay_embed` makes: the request ends with EMBEDDED, and
     /// `inlay_request_take_values` gives the vector. Of tokens or text; a text becomes tokens as by `inlay_embed`.

@@ -128,7 +128,8 @@ pub const INLAY_FINISH_STOP_STRING: inlay_finish_reason = 2;
 /// max_tokens tokens were drawn, accepted ones included.
 pub const INLAY_FINISH_MAX_TOKENS: inlay_finish_reason = 3;
 /// [`inlay_session_cancel`](Functions::inlay_session_cancel) or
-/// [`inlay_request_cancel`](Functions::inlay_request_cancel) asked for it, or the engine was freed.
+/// [`inlay_request_cancel`](Functions::inlay_request_cancel) asked for it, or the engine or the session that it
+/// continues was freed.
 pub const INLAY_FINISH_CANCELLED: inlay_finish_reason = 4;
 /// A stop token was drawn; it is the event's token and in the sequence, but not in the text.
 pub const INLAY_FINISH_STOP_TOKEN: inlay_finish_reason = 5;
@@ -241,9 +242,10 @@ pub const INLAY_LOAD_TAKE_PAGES_LATER: inlay_load_flags = 8;
 /// 1e-6; prompts take longer.
 pub const INLAY_LOAD_EXACT_ACTIVATIONS: inlay_load_flags = 16;
 /// Requests compute all of their prompts. Without it, blocks of the KV pool stay after the requests that computed
-/// them until their room is wanted, and requests that begin with the same tokens find them: so they do not compute
-/// these, to the block. On CUDA the rest of a prompt may then differ in its last bits. Changes nothing for models all
-/// of whose layers have a sliding window, of which no blocks are kept.
+/// them until their room is wanted, and requests that begin with the same tokens, 8 at least, find them and do not
+/// compute these. Only blocks that are full stay ([`inlay_stats`].n_block_tokens). On CUDA the rest of a prompt may
+/// then differ in its last bits. Changes nothing for models all of whose layers have a sliding window, of which no
+/// blocks are kept.
 pub const INLAY_LOAD_NO_PREFIX_CACHE: inlay_load_flags = 32;
 
 /// Type in which weights are held.
@@ -347,7 +349,8 @@ pub type inlay_request_kind = i32;
 /// Tokens are drawn behind it.
 pub const INLAY_REQUEST_GENERATE: inlay_request_kind = 0;
 /// It is computed but for its last token, and nothing is drawn: the request ends with PREFILLED. A request that
-/// begins with the same tokens, or that continues the same session, then begins sooner.
+/// begins with the same tokens then begins sooner, as far as they fill whole blocks; one that continues the same
+/// session finds all of them.
 pub const INLAY_REQUEST_PREFILL: inlay_request_kind = 1;
 /// It becomes a vector, the same as [`inlay_embed`](Functions::inlay_embed) makes: the request ends with EMBEDDED,
 /// and [`inlay_request_take_values`](Functions::inlay_request_take_values) gives the vector. Of tokens or text; a
@@ -380,7 +383,7 @@ pub const INLAY_RUN_NO_WAIT: inlay_run_flags = 2;
 
 /// What [`inlay_run`](Functions::inlay_run) has left.
 pub type inlay_run_info_flags = u32;
-/// Another call at once would compute.
+/// Another call may compute more; without it none would.
 pub const INLAY_RUN_INFO_HAS_WORK: inlay_run_info_flags = 1;
 
 /// How a constraint says which texts may be written.
@@ -683,7 +686,8 @@ pub struct inlay_load_params {
     /// Longest sequence of one session; at most what the model was trained for. (tokens, 0 or more, default what the
     /// model was trained for, at most 4096)
     pub n_context: i32,
-    /// Sessions that may exist at a time. (0 to 1024, default 8)
+    /// Sessions that may exist at a time, and requests that run: together. Sessions made with FOR_REQUESTS do not
+    /// count. (0 to 1024, default 8)
     pub max_sessions: i32,
     /// Threads that compute, the calling one included; on CUDA they load the weights. REFERENCE computes on one, and
     /// the log says so. (0 to 1024, default all processors that the calling thread may use: its affinity, and the CPU
@@ -1097,7 +1101,7 @@ impl Default for inlay_event {
 pub struct inlay_stats {
     /// sizeof([`inlay_stats`]), set by the caller. (bytes)
     pub struct_size: u32,
-    /// Sessions that exist now.
+    /// Sessions that have a place among max_sessions: those made with FOR_REQUESTS have none.
     pub n_sessions: i32,
     /// Tokens that prefill ran. (tokens)
     pub n_prefill_tokens: u64,
@@ -1402,14 +1406,15 @@ pub struct inlay_request {
     /// How tokens are drawn and what ends the request; with continues from now on. RESERVE and FOR_REQUESTS change
     /// nothing. (default NULL: all defaults; with continues what the session has)
     pub session: *const inlay_session_params,
-    /// Who has more comes first, and may put out those that have less where the pool is full. A request that waits
-    /// rises by one every 250 ms: that says when it begins, behind nobody for ever, and puts out no equal. (0 to 7,
-    /// default 0)
+    /// Who has more comes first, and may put out those that have less where the pool or all places are taken. A
+    /// request that waits rises by one every 250 ms: that says when it begins, behind nobody for ever, and puts out
+    /// no equal. (0 to 7, default 0)
     pub priority: i32,
     /// 0. (default 0)
     pub reserved: u32,
-    /// From now on. Among waiting requests of one priority the earliest comes first; it is no promise. (microseconds,
-    /// 0 or more, default 0: none)
+    /// From now on. Among waiting requests of one level, which is their priority and what waiting has added, the
+    /// earliest comes first, behind those that were put out; it is no promise. (microseconds, 0 or more, default 0:
+    /// none)
     pub deadline_us: u64,
     /// From now on. Then the request ends with TIMEOUT, and keeps its text so far. (microseconds, 0 or more, default
     /// 0: none)
@@ -1417,10 +1422,12 @@ pub struct inlay_request {
     /// Comes back in each event. (any number, default 0)
     pub user: u64,
     /// A session made with FOR_REQUESTS, of the same engine, that the request continues: tokens and text come behind
-    /// what it has, a text without special tokens in front unless the session is empty. A conversation takes the
-    /// place of its tokens; what both begin with is not computed again. Requests for one session run one after the
-    /// other, as they were submitted. The sequence stays in the session, with drawn tokens, also of a request that is
-    /// cancelled. (default NULL: a sequence of its own)
+    /// what it has, a text without special tokens in front unless the session is empty and no other request for it
+    /// waits when this one is submitted. A conversation takes the place of its tokens; what both begin with is not
+    /// computed again. Requests for one session run one after the other, as they were submitted. The sequence stays
+    /// in the session, with drawn tokens, also of a request that is cancelled. Whether the prompt fits behind the one
+    /// before is known only when the request gets the session: if not, it ends with reason ERROR and CONTEXT_FULL or
+    /// KV_FULL, and the session is as it was. (default NULL: a sequence of its own)
     pub continues: *const inlay_session,
     /// EMBED: what the vector is made of, without progress. Of no other kind. (default NULL: all defaults)
     pub embed: *const inlay_embed_params,
@@ -1464,7 +1471,8 @@ pub struct inlay_request_event {
     pub finish_reason: inlay_finish_reason,
     /// With END and reason ERROR: what failed. Else OK.
     pub status: inlay_status,
-    /// With END: tokens of the prompt, and with a session that it continues those before it. (tokens)
+    /// With END: tokens of the prompt, and with a session that it continues those before it, once it has got the
+    /// session. (tokens)
     pub n_prompt: i32,
     /// With END: those of them that were not computed for this request. (tokens)
     pub n_cached: i32,
@@ -1474,7 +1482,7 @@ pub struct inlay_request_event {
     /// call's tokens has n_tokens x n_top of them, for each token in its place the likeliest first; token -1 where
     /// fewer have a probability. (tokens)
     pub n_top: i32,
-    /// With END: from its submission until it began. (microseconds)
+    /// With END: from its submission until it began, or until its end if it never did. (microseconds)
     pub queued_us: u64,
     /// With END: from there to its first token, or to its end if it drew none. (microseconds)
     pub prompt_us: u64,
@@ -1505,8 +1513,9 @@ pub struct inlay_run_params {
     /// taken, but the first, so that requests go on with any budget. (microseconds, 0 or more, default 0: until no
     /// request can go on)
     pub budget_us: u64,
-    /// Bounds what prompts add to a step, and so the time from one token to the next of those that draw.
-    /// (microseconds, 0 or more, default 0: no bound)
+    /// The longest that a step with prompts is to take: so it bounds the time from one token to the next of those
+    /// that draw. Chunks of prompts are cut for it; the least chunk has 16 tokens. (microseconds, 0 or more, default
+    /// 0: no bound)
     pub max_step_us: u64,
     /// The same for the calling thread's time. It matters with NO_WAIT on a GPU, where budget_us bounds the GPU's
     /// time alone. Where the call waits for what it computes, the smaller of the two counts. (microseconds, 0 or
@@ -1811,15 +1820,16 @@ pub struct Functions {
     pub inlay_prefill: unsafe extern "C" fn(session: *mut inlay_session, tokens: *const i32, n_tokens: usize, n_done: *mut usize, err: *mut inlay_error) -> inlay_status,
     /// Draws one token for each of the sessions, reading the weights once for all. One event a session, in the order
     /// given. A session that cannot advance is unchanged and says so in its event's status; the others advance, and
-    /// the first such status is returned. Sessions are of one engine, each named once. Calls of several threads that
-    /// wait for their turn share a step; each is told of its own sessions alone.
+    /// the first such status is returned. UNSUPPORTED: its constraint needs more than its limits at this place of the
+    /// text. Sessions are of one engine, each named once. Calls of several threads that wait for their turn share a
+    /// step; each is told of its own sessions alone.
     ///
     /// - Thread: exclusive(sessions).
     /// - Blocks: on the device for one step; waits for other threads' calls that compute on the engine, at most for
     ///   one chunk of each prefill, and up to a millisecond or half a step for calls that shared the last step.
     /// - Ownership: Events are copies.
     /// - On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
-    /// - Errors: KV_FULL, INVALID_STATE, FORMAT, DEVICE_LOST.
+    /// - Errors: KV_FULL, UNSUPPORTED, INVALID_STATE, FORMAT, DEVICE_LOST.
     /// - Since: 1.0.
     ///
     /// Parameters:
@@ -1829,7 +1839,9 @@ pub struct Functions {
     /// - `event_stride`: sizeof([`inlay_event`]): from one event to the next. (bytes)
     pub inlay_decode_step: unsafe extern "C" fn(sessions: *const *mut inlay_session, n_sessions: usize, events: *mut inlay_event, event_stride: usize, err: *mut inlay_error) -> inlay_status,
     /// Gives up an engine. Its memory goes when its last session is freed, too. Its requests end as CANCELLED, its
-    /// thread ends, and its queues' wake functions are called on this one. NULL is allowed.
+    /// thread ends, and its queues' wake functions are called on this one. Where other threads are inside the engine,
+    /// this happens as the last of them leaves, and on its thread; [`inlay_run`](Functions::inlay_run) leaves soon,
+    /// with INVALID_STATE. NULL is allowed.
     ///
     /// - Thread: exclusive(engine).
     /// - Blocks: until the device is idle.
@@ -2434,7 +2446,7 @@ pub struct Functions {
     ///   for one chunk.
     /// - Ownership: Events are copies.
     /// - On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
-    /// - Errors: KV_FULL, INVALID_STATE, BUSY, FORMAT, DEVICE_LOST.
+    /// - Errors: KV_FULL, UNSUPPORTED, INVALID_STATE, BUSY, FORMAT, DEVICE_LOST.
     /// - Since: 1.2.
     ///
     /// Parameters:
@@ -2849,14 +2861,15 @@ pub struct Functions {
     /// - `written_len`: Its length, or SIZE_MAX if a zero ends it. (bytes)
     pub inlay_session_set_constraint: unsafe extern "C" fn(session: *mut inlay_session, constraint: *const inlay_constraint, written: *const c_char, written_len: usize, err: *mut inlay_error) -> inlay_status,
     /// Gives the text that must follow under the session's constraint, up to where there is a choice or the text may
-    /// end. Empty without a constraint. It is drawn all the same; a host may show it at once, or append its tokens
-    /// with [`inlay_session_accept`](Functions::inlay_session_accept).
+    /// end. Empty without a constraint. UNSUPPORTED: the constraint needs more than its limits at this place of the
+    /// text. It is drawn all the same; a host may show it at once, or append its tokens with
+    /// [`inlay_session_accept`](Functions::inlay_session_accept).
     ///
     /// - Thread: exclusive(session).
     /// - Blocks: no.
     /// - Ownership: Nothing is kept.
     /// - On error: BUFFER_TOO_SMALL: `*needed` is set, buf is unspecified.
-    /// - Errors: BUFFER_TOO_SMALL, INVALID_STATE.
+    /// - Errors: BUFFER_TOO_SMALL, UNSUPPORTED, INVALID_STATE.
     /// - Since: 1.3.
     ///
     /// Parameters:
