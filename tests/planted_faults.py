@@ -85,7 +85,11 @@ FAULTS = [Fault(*row) for row in (
      [("request.run.state = State::resting;", "request.run.state = State::resting;\n  request.run.session->sampler_state_ = {};")]),
     ("put out: the held-back text is lost", "live_requests.cpp", "*EngineRequests.*/cpu",
      [("request.run.state = State::resting;", "request.run.state = State::resting;\n  request.run.session->text_.clear();")]),
-    ("ended: the held-back text is lost", "live_requests.cpp", "*EngineRequestParts.*/cpu", [("if (run.session->finish_reason_ == FinishReason::none) run.session->text_.flush();", "")]),
+    ("ended: the held-back text is lost", "live_requests.cpp", "*EngineRequestParts.*/cpu", [(".is_cut = run.session->finish_reason_ == FinishReason::none};", ".is_cut = false};")]),
+    ("a draw that found no memory stays in the sequence", "decoder.cpp", "*SessionMemory.*", [("      session.seq_.tokens.pop_back();", "")]),
+    ("a step that found no memory for one session tells the others nothing", "decoder.cpp", "*SessionMemory.*", [("    event = without_memory();\n  }\n  return event.status;", "    throw;\n  }\n  return event.status;"),
+      ("      event = without_memory();", "      throw;")]),
+    ("a session is had before its request is checked", "live_requests.cpp", "*RequestMemory.*", [("  RequestOptions checked{.session = std::move(turn.options)};", "  RequestOptions checked{.session = turn.options};\n  sessions_.take(request, turn);")]),
     ("a schedule's clock is not the engine's", "live_requests.cpp", "*RequestSchedules.*/cpu", [("if (hooks_.now) return hooks_.now();", "")]),
     ("put out: blocks come back in others' places", "sequence_store.cpp", "*RequestSchedules.*/cpu",
      [("block_bytes_of(part.group) * static_cast<uint64_t>(n_skipped);", "block_bytes_of(part.group) * static_cast<uint64_t>(0 * n_skipped);")]),
@@ -101,7 +105,7 @@ FAULTS = [Fault(*row) for row in (
     ("a conversation that replaces a session's tokens keeps their blocks", "request_sessions.cpp", "*RequestSessions.*/cpu",
      [("sequences_.go_back(seq, std::min(run.n_kept, run.n_prompt - 1));", "")]),
     ("blocks of sessions that rest are counted and not given", "request_sessions.cpp", "*RequestSessions.*Rest*/cpu",
-     [("if (last == resting_.end()) return false;", "if (last == resting_.end() || n_blocks() >= 0) return false;")]),
+     [("if (longest == nullptr) return false;", "if (longest == nullptr || n_blocks() >= 0) return false;")]),
 )]
 
 

@@ -38,6 +38,7 @@ SAID = {
     ("inlay_queue_free", "Rust"): "`Drop` of `Queue`",
     ("inlay_session_free", "Go"): "`Session.Close`",
     ("inlay_queue_free", "Go"): "`Queue.Close`",
+    ("inlay_queue_wake", "Go"): "`Queue.Wake`, by channels: no wait stays in C",
     ("inlay_constraint_free", "Go"): "`Constraint.Close`",
     ("inlay_session_free", "C#"): "`Session.Dispose`",
     ("inlay_queue_free", "C#"): "`RequestQueue.Dispose`",

@@ -1,6 +1,7 @@
 #include "src/engine/constrained.h"
 
 #include <algorithm>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -164,13 +165,20 @@ Result<std::string> ConstrainedText::forced(size_t most) {
 
 void ConstrainedText::make_mask() {
   if (!mask_.words.empty()) return;
-  if (fault_.ok() && !state_.is_dead()) {
-    std::vector<uint32_t> words = std::move(mask_.words);
-    words.resize(state_.n_mask_words());
-    fault_ = state_.mask(words);
-    if (fault_.ok()) mask_.words = std::move(words);
+  try {
+    make_words();
+    mask_.status = fault_;
+  } catch (const std::bad_alloc&) {  // of this draw alone
+    mask_.status = error(Code::out_of_memory, "out of memory");  // short: it takes none
   }
-  mask_.status = fault_;
+}
+
+void ConstrainedText::make_words() {
+  if (!fault_.ok() || state_.is_dead()) return;
+  std::vector<uint32_t> words = std::move(mask_.words);
+  words.resize(state_.n_mask_words());
+  fault_ = state_.mask(words);
+  if (fault_.ok()) mask_.words = std::move(words);
 }
 
 }  // namespace inlay

@@ -87,6 +87,7 @@ class ConstrainedText {
   const TokenMask& mask() const { return mask_; }  // nothing may come until make_mask() has made one
 
  private:
+  void make_words();
   Status changed(Status status) {
     mask_.words.clear();
     return status;

@@ -46,8 +46,12 @@ Status Decoder::step(std::span<Session* const> sessions, std::span<StepEvent> ev
   INLAY_TRY(check_step(sessions));
   start(sessions);
   Status status;
-  if (!take_ahead()) status = drop_left();
-  if (status.ok()) status = advance(std::numeric_limits<size_t>::max());
+  try {
+    if (!take_ahead()) status = drop_left();
+    if (status.ok()) status = advance(std::numeric_limits<size_t>::max());
+  } catch (const std::bad_alloc&) {  // nobody has advanced; who has ended says so
+    status = error(Code::out_of_memory, "out of memory");
+  }
   status = finish(std::move(status));
   std::ranges::move(step_.events, events.begin());
   return status;

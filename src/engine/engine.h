@@ -145,16 +145,19 @@ class Session {
   int32_t n_reserved(int32_t n_tokens) const;
   Status reserve_more(int32_t max_tokens);
   Status prefill_chunk();
+  Status prefill_chunk_or_not();
   void end_prefill(size_t n_tokens_before, bool complete);
   std::string last_bytes() const;
-  void restart_constraint();
+  // What stands at the beginning of a generation; made before anything changes, since it takes memory.
+  static std::optional<ConstrainedText> beginning_of(const SessionOptions& options);
+  void restart_constraint(std::optional<ConstrainedText> beginning);
   void accept_constrained(int32_t token);
   void make_mask() {  // of the constraint, if there is one: what may be drawn next
     if (constraint_) constraint_->make_mask();
   }
   const TokenMask* mask() const { return constraint_ ? &constraint_->mask() : nullptr; }
   FinishReason end_of_constraint() const;  // where it allows no token
-  void after_rewrite();     // the sequence was changed by the caller: drawing starts anew
+  void after_rewrite(std::optional<ConstrainedText> beginning);  // the sequence was changed by the caller: drawing starts anew
   void begin_request(SessionOptions options, bool has_stops);  // whose tokens are there; locked
   DrawContext draw_context();  // of the next draw; valid until the one after it
 

@@ -252,7 +252,7 @@ bool LiveRequests::begin(Request& request) {
   if (!run.session && !is_first) {
     std::shared_ptr<Session> made = engine_.session_of_request(run.options.session);  // all of it or nothing
     made->seq_.tokens.assign(run.prompt.begin(), run.prompt.end());
-    made->after_rewrite();
+    made->after_rewrite(Session::beginning_of(made->options_));
     run.session = std::move(made);
     run.options.session = {};
     run.prompt = {};

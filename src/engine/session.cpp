@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <new>
 
 #include "src/base/format.h"
 #include "src/engine/engine.h"
@@ -63,20 +64,25 @@ void Session::begin_generation() {
   info_.generation = ++generation_;
 }
 
-void Session::after_rewrite() {
+void Session::after_rewrite(std::optional<ConstrainedText> beginning) {
   n_drawn_ = 0;
   sampler_state_ = {};
   finish_reason_ = FinishReason::none;
   text_.clear();
   text_.begin_behind(last_bytes());
-  restart_constraint();
+  restart_constraint(std::move(beginning));
 }
 
-void Session::restart_constraint() {
+std::optional<ConstrainedText> Session::beginning_of(const SessionOptions& options) {
+  std::optional<ConstrainedText> out;
+  if (options.constraint) out.emplace(options.constraint);
+  return out;
+}
+
+void Session::restart_constraint(std::optional<ConstrainedText> beginning) {
   constrained_from_ = seq_.tokens.size();
   taken_out_.clear();
-  constraint_.reset();
-  if (options_.constraint) constraint_.emplace(options_.constraint);
+  constraint_ = std::move(beginning);
 }
 
 void Session::accept_constrained(int32_t token) {
@@ -112,8 +118,7 @@ Status Session::set_constraint(std::shared_ptr<const constraint::Constraint> con
   const EngineLock lock(engine_->mutex_);
   engine_->decoder_.leave_ahead(*this);
   options_.constraint = std::move(changed.constraint);
-  restart_constraint();
-  constraint_ = std::move(state);
+  restart_constraint(std::move(state));
   publish();
   return {};
 }
@@ -176,6 +181,7 @@ Status Session::prefill(std::span<const int32_t> tokens, size_t& n_done) {
   INLAY_TRY(check_room(tokens.size()));
   const size_t n_before = seq_.tokens.size();
   INLAY_TRY(engine_->check_not_in_slices());
+  std::optional<ConstrainedText> beginning = beginning_of(options_);
   {
     const Engine::Turn turn(*engine_);
     INLAY_TRY(engine_->decoder_.drop_left());  // before the blocks are taken, some of which it would give back
@@ -192,17 +198,25 @@ Status Session::prefill(std::span<const int32_t> tokens, size_t& n_done) {
     if (take_cancel()) {
       status = error(Code::cancelled, "prefill was cancelled");
     } else {
-      status = prefill_chunk();
+      status = prefill_chunk_or_not();
     }
   }
   end_prefill(n_before, status.ok());
   n_done = seq_.tokens.size() - n_before;
   if (n_done > 0) {
-    after_rewrite();
+    after_rewrite(std::move(beginning));
     const EngineLock lock(engine_->mutex_);
     publish();
   }
   return status;
+}
+
+Status Session::prefill_chunk_or_not() {
+  try {
+    return prefill_chunk();
+  } catch (const std::bad_alloc&) {
+    return error(Code::out_of_memory, "out of memory");  // short: it takes none
+  }
 }
 
 // Nothing where a request to cancel came while it waited.
@@ -256,9 +270,10 @@ Status Session::check_steps_itself() const {
 
 void Session::begin_request(SessionOptions options, bool has_stops) {
   if (has_dry(options.sampler)) dry_.reserve(static_cast<size_t>(engine_->info_.n_context));
+  std::optional<ConstrainedText> beginning = beginning_of(options);
   options_ = std::move(options);
   begin_generation();
-  after_rewrite();
+  after_rewrite(std::move(beginning));
   if (has_stops) (void)text_.set_stops(std::move(options_.stops));  // were checked when it was submitted
   publish();
 }
@@ -297,6 +312,7 @@ Status Session::truncate(int32_t n_tokens) {
   if (n_tokens < 0 || n_tokens > n_now) {
     return error(Code::invalid_argument, "n_tokens is %d, expected 0 to %d, the tokens of the sequence", n_tokens, n_now);
   }
+  std::optional<ConstrainedText> beginning = beginning_of(options_);
   if (n_tokens < n_now) {
     const EngineLock lock(engine_->mutex_);
     engine_->decoder_.leave_ahead(*this);
@@ -308,7 +324,7 @@ Status Session::truncate(int32_t n_tokens) {
   auto state = std::move(constraint_);
   const size_t from = constrained_from_;
   std::vector<TakenOut> taken_out = std::move(taken_out_);
-  after_rewrite();
+  after_rewrite(std::move(beginning));
   if (state && seq_.tokens.size() >= from) {  // inside of what was written under it
     auto n_back = static_cast<size_t>(n_now - n_tokens);
     for (const TakenOut& gap : taken_out) n_back += gap.at > seq_.tokens.size() ? static_cast<size_t>(gap.n) : 0;
@@ -337,6 +353,7 @@ Status Session::shift(size_t first, size_t n) {
   const Engine::Turn turn(*engine_);
   INLAY_TRY(engine_->check_idle());
   INLAY_TRY(engine_->decoder_.drop_left());
+  taken_out_.reserve(taken_out_.size() + 1);
   INLAY_TRY(engine_->sequences_.shift(seq_, static_cast<int32_t>(first), static_cast<int32_t>(n)));
   const auto from = seq_.tokens.begin() + static_cast<std::ptrdiff_t>(first);
   seq_.tokens.erase(from, from + static_cast<std::ptrdiff_t>(n));

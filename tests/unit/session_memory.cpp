@@ -80,6 +80,7 @@ class SessionMemory : public test::EngineSessions {
     const EngineOptions options{.n_context = 128, .max_sessions = 4, .n_threads = 1, .prefill_chunk = 32};
     engine_ = load(options);
     const auto other = load(options);
+    own_constraint_ = constraint_of(*engine_), other_constraint_ = constraint_of(*other);
     std::vector<Pair> pairs;
     for (int i = 0; i < 120 && !HasFailure(); ++i) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", call " + std::to_string(i));
@@ -93,6 +94,11 @@ class SessionMemory : public test::EngineSessions {
     EXPECT_EQ(engine_->stats().n_sessions, 0);
     EXPECT_EQ(engine_->stats().n_kv_blocks_used, 0);
   }
+  static std::shared_ptr<const constraint::Constraint> constraint_of(Engine& engine) {
+    auto made = engine.make_constraint({.text = R"({"type": "array", "items": {"type": "string", "maxLength": 9}, "minItems": 3})"});
+    EXPECT_TRUE(made.ok()) << made.status().message;
+    return made.ok() ? made->constraint : nullptr;
+  }
   SessionOptions drawing() {
     SessionOptions out{.max_tokens = 20 + below(40), .ignore_end_of_generation = true};
     out.sampler = {.temperature = 0.9f, .top_k = 30, .seed = random_()};
@@ -102,10 +108,13 @@ class SessionMemory : public test::EngineSessions {
     return out;
   }
   void create(Engine& other, std::vector<Pair>& pairs) {
-    const SessionOptions options = drawing();
+    SessionOptions options = drawing();
+    options.ignore_end_of_generation = below(2) == 0;
     Pair made;
     const auto call = [&](Engine& engine, std::shared_ptr<Session>& out) -> Status {
-      INLAY_ASSIGN(out, engine.create_session(options));
+      SessionOptions own = options;
+      if (!own.ignore_end_of_generation) own.constraint = &engine == &other ? other_constraint_ : own_constraint_;
+      INLAY_ASSIGN(out, engine.create_session(own));
       return {};
     };
     make([&] { return call(*engine_, made.own); });
@@ -198,6 +207,7 @@ class SessionMemory : public test::EngineSessions {
   }
 
   std::mt19937 random_;
+  std::shared_ptr<const constraint::Constraint> own_constraint_, other_constraint_;
   int n_failed_ = 0;
 };
 INSTANTIATE_TEST_SUITE_P(Host, SessionMemory, ::testing::Values(DeviceKind::cpu), ::inlay::test::device_of);
