@@ -1243,8 +1243,8 @@ inlay_status inlay_load(const char* path, size_t path_len, const inlay_load_para
 // Blocks: on the device until all tokens are run; other threads' calls that compute on the engine run before it and
 // after each chunk.
 // Ownership: The tokens are copied.
-// On error: The session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled or the device
-// failed.
+// On error: The session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled, or the device or
+// memory failed.
 // Errors: CONTEXT_FULL, KV_FULL, CANCELLED, INVALID_STATE, DEVICE_LOST.
 // Since: 1.0.
 inlay_status inlay_prefill(inlay_session* session, const int32_t* tokens, size_t n_tokens, size_t* n_done,

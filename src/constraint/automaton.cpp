@@ -28,7 +28,7 @@ void Automaton::reset() {
   task_numbers_.clear();
   calls_.clear();
   found_.clear();
-  full_ = false;
+  full_ = found_end_ = false;
   (void)of_items({}, false);  // kDead
   std::vector<Return> bottom{{kAcceptDot, 0}};
   (void)stack_of(bottom);

@@ -426,23 +426,17 @@ bool RegexStore::can_match(RegexId id) {
 void RegexStore::set_base() { base_ = {nodes_.size(), lists_.size(), sets_.size()}; }
 
 void RegexStore::forget() {
-  std::vector<RegexNode> nodes(nodes_.begin(), nodes_.begin() + static_cast<ptrdiff_t>(base_.nodes));
-  std::vector<RegexId> lists(lists_.begin(), lists_.begin() + static_cast<ptrdiff_t>(base_.lists));
-  std::vector<ByteSet> sets(sets_.begin(), sets_.begin() + static_cast<ptrdiff_t>(base_.sets));
-  const Base base = base_;
-  const std::vector<RegexId> universes = universes_;
-  const size_t limit = limit_;
-  const uint64_t steps = steps_;
-  *this = RegexStore();
-  for (const ByteSet& set : sets) (void)set_number(set);
-  for (const RegexNode& node : nodes) {
+  RegexStore fresh;  // beside what is there, which stays where memory runs out
+  for (const ByteSet& set : std::span(sets_).first(base_.sets)) (void)fresh.set_number(set);
+  for (const RegexNode& node : std::span(nodes_).first(base_.nodes)) {
     const bool has_list = node.kind == RegexKind::either || node.kind == RegexKind::both;
-    (void)add(node, has_list ? std::span<const RegexId>(lists.data() + node.a, node.b) : std::span<const RegexId>());
+    (void)fresh.add(node, has_list ? std::span<const RegexId>(lists_.data() + node.a, node.b) : std::span<const RegexId>());
   }
-  base_ = base;
-  universes_ = universes;
-  limit_ = limit;
-  steps_ = steps;
+  fresh.base_ = base_;
+  fresh.universes_ = universes_;
+  fresh.limit_ = limit_;
+  fresh.steps_ = steps_;
+  *this = std::move(fresh);
 }
 
 size_t RegexStore::memory() const {

@@ -51,6 +51,7 @@ Status Decoder::step(std::span<Session* const> sessions, std::span<StepEvent> ev
     if (status.ok()) status = advance(std::numeric_limits<size_t>::max());
   } catch (const std::bad_alloc&) {  // nobody has advanced; who has ended says so
     status = error(Code::out_of_memory, "out of memory");
+    if (step_.open.ticket) left_.push_back(std::exchange(step_.open.ticket, {}));
   }
   status = finish(std::move(status));
   std::ranges::move(step_.events, events.begin());

@@ -23,6 +23,7 @@ class Decoder {
   Status slice(std::span<Session* const> sessions, int32_t max_units, std::span<StepEvent> events, int32_t& units_left) INLAY_NEEDS(engine_turn, engine_mutex);
   Status abandon(std::span<Session* const> sessions) INLAY_NEEDS(engine_mutex);
 
+  bool is_idle() const INLAY_NEEDS(engine_mutex) { return !step_.is_pending; }
   Status check_idle() const INLAY_NEEDS(engine_mutex);  // that no step in slices is pending
   void end_slices() INLAY_NEEDS(engine_mutex);          // of the step that is pending
   size_t n_ahead() const INLAY_NEEDS(engine_mutex) { return ahead_.sessions.size(); }

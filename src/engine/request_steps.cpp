@@ -32,6 +32,7 @@ bool RequestSteps::go_on(const StepBudget& budget, RunResult& result) {
     }
   } catch (const std::bad_alloc&) {
     fail_step(error(Code::out_of_memory, "out of memory"));  // short: it takes none
+    result.has_work = true;
   }
   result.n_tokens += static_cast<uint64_t>(n_drawn_);
   return goes_on;
@@ -398,7 +399,12 @@ void RequestSteps::pool_rows() {
     vector->made->add(next, vector->asked.n_rows);
     next += static_cast<size_t>(vector->asked.n_rows) * engine_.output_norm_.size();
     const Work& work = open_.works[i];
-    if (work.end == work.sequence->n_tokens()) vector->status = vector->made->finish(vector->values);
+    if (work.end < work.sequence->n_tokens()) continue;
+    try {
+      vector->status = vector->made->finish(vector->values);
+    } catch (const std::bad_alloc&) {  // the others of the step go on
+      vector->status = error(Code::out_of_memory, "out of memory");
+    }
   }
 }
 

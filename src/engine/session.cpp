@@ -136,13 +136,15 @@ DrawContext Session::draw_context() {
 // The last bytes of the sequence's text, enough to hold any character that it ends inside of.
 std::string Session::last_bytes() const {
   const Tokenizer* tokenizer = engine_->tokenizer();
+  constexpr size_t kMost = 3;
   std::string out;
-  for (size_t i = seq_.tokens.size(); tokenizer && i > 0 && out.size() < 3; --i) {
+  for (size_t i = seq_.tokens.size(); tokenizer && i > 0 && out.size() < kMost; --i) {
     const int32_t token = seq_.tokens[i - 1];
     if (token >= tokenizer->n_tokens()) break;
     const TokenKind kind = tokenizer->kind(token);
     if (kind == TokenKind::control || kind == TokenKind::unused) break;
-    out.insert(0, tokenizer->piece(token));
+    const std::string_view piece = tokenizer->piece(token);
+    out.insert(0, piece.substr(piece.size() - std::min(piece.size(), kMost)));  // short: it takes no memory
   }
   return out;
 }
@@ -399,7 +401,8 @@ Status Session::set_sampler(const SamplerParams& params) {
   const EngineLock lock(engine_->mutex_);
   engine_->decoder_.leave_ahead(*this);
   if (has_dry(params)) dry_.reserve(static_cast<size_t>(engine_->info_.n_context));
-  options_.sampler = params;
+  SamplerParams own = params;  // a copy may find no memory
+  options_.sampler = std::move(own);
   return {};
 }
 

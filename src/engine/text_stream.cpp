@@ -93,6 +93,25 @@ void TextStream::make_room(size_t n_bytes) {
 }
 
 bool TextStream::append(std::string_view bytes) {
+  struct Undo {  // where memory runs out: for names, whatever make_room() has made
+    TextStream& stream;
+    size_t n_tail;
+    Utf8Assembler utf8;
+    std::string begun;  // short
+    bool is_done = false;
+    ~Undo() {
+      if (is_done) return;
+      stream.tail_.resize(n_tail);
+      stream.utf8_ = utf8;
+      stream.begun_ = std::move(begun);
+    }
+  } undo{*this, tail_.size(), utf8_, begun_};
+  const bool stops = add(bytes);
+  undo.is_done = true;
+  return stops;
+}
+
+bool TextStream::add(std::string_view bytes) {
   if (!begun_.empty() && !bytes.empty()) {
     if (!continues(begun_, bytes)) {
       utf8_.clear();

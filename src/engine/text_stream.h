@@ -59,6 +59,7 @@ class TextStream {
     size_t at;  // in tail_
     std::string text;
   };
+  bool add(std::string_view bytes);
   bool find_stops();
   void find_stops_in_names(size_t& first, size_t& keep_from);
   void release(size_t n);  // the first n bytes of tail_ are certain

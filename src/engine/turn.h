@@ -49,11 +49,11 @@ class INLAY_LOCK_HOLDER Engine::LongTurn : private Turn {
  public:
   template <class GivesUp>
   LongTurn(Engine& engine, const GivesUp& gives_up, Pending pending = kEndsPending) INLAY_TAKES(engine_turn, engine_mutex) : Turn(engine, pending) {
-    if (is_idle_ = engine.decoder_.check_idle().ok(); is_idle_) return;
+    if (is_idle_ = engine.decoder_.is_idle(); is_idle_) return;
     ++engine.n_waiting_;
     while (!is_idle_ && !gives_up()) {
       pause(std::chrono::milliseconds(1));
-      is_idle_ = engine.decoder_.check_idle().ok();
+      is_idle_ = engine.decoder_.is_idle();
     }
     --engine.n_waiting_;
     engine.owes_turn_ = false;

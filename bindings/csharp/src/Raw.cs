@@ -2258,8 +2258,8 @@ namespace Inlay.Raw
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: exclusive(session). Blocks: on the device until all tokens are run; other threads' calls that
         /// compute on the engine run before it and after each chunk. Ownership: The tokens are copied. On error: The
-        /// session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled or the device failed.
-        /// Errors: CONTEXT_FULL, KV_FULL, CANCELLED, INVALID_STATE, DEVICE_LOST. Since: 1.0.</remarks>
+        /// session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled, or the device or memory
+        /// failed. Errors: CONTEXT_FULL, KV_FULL, CANCELLED, INVALID_STATE, DEVICE_LOST. Since: 1.0.</remarks>
         public Status inlay_prefill(IntPtr session, int* tokens, UIntPtr n_tokens, UIntPtr* n_done, inlay_error* err)
         {
             return _inlay_prefill(session, tokens, n_tokens, n_done, err);

@@ -2359,8 +2359,8 @@ func Load(path *byte, pathLen uintptr, params *LoadParams, engine **Engine, err 
 //   - Blocks: on the device until all tokens are run; other threads' calls that compute on the engine run before it
 //     and after each chunk.
 //   - Ownership: The tokens are copied.
-//   - On error: The session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled or the
-//     device failed.
+//   - On error: The session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled, or the
+//     device or memory failed.
 //   - Errors: CONTEXT_FULL, KV_FULL, CANCELLED, INVALID_STATE, DEVICE_LOST.
 //   - Since: 1.0.
 func Prefill(session *Session, tokens *int32, nTokens uintptr, nDone *uintptr, err *Error) Status {

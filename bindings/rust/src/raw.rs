@@ -1807,8 +1807,8 @@ pub struct Functions {
     /// - Blocks: on the device until all tokens are run; other threads' calls that compute on the engine run before
     ///   it and after each chunk.
     /// - Ownership: The tokens are copied.
-    /// - On error: The session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled or the
-    ///   device failed.
+    /// - On error: The session keeps the first `*n_done` tokens, whole chunks; none unless it was cancelled, or the
+    ///   device or memory failed.
     /// - Errors: CONTEXT_FULL, KV_FULL, CANCELLED, INVALID_STATE, DEVICE_LOST.
     /// - Since: 1.0.
     ///
