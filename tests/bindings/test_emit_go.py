@@ -12,8 +12,8 @@ from emit import c_header, c_loader, go_constants, go_names, go_probe, go_raw, g
 TEXT = (ROOT / "bindings/api/inlay.toml").read_text(encoding="utf-8")
 API = api_model.parse(TEXT)
 # Functions that package inlay need not call: Status.String knows the names without the library, and logits are copied, because
-# nothing keeps a session alive for a slice of the library's memory.
-NOT_WRAPPED = {"inlay_status_name", "inlay_session_view_logits"}
+# nothing keeps a session alive for a slice of the library's memory. Queue.Wake ends waits on channels: none stays inside the library.
+NOT_WRAPPED = {"inlay_status_name", "inlay_session_view_logits", "inlay_queue_wake"}
 
 
 def changed(old: str, new: str) -> api_model.Api:
