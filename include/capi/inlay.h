@@ -1252,24 +1252,24 @@ inlay_status inlay_prefill(inlay_session* session, const int32_t* tokens, size_t
 
 // Draws one token for each of the sessions, reading the weights once for all. One event a session, in the order given.
 // A session that cannot advance is unchanged and says so in its event's status; the others advance, and the first such
-// status is returned. UNSUPPORTED: its constraint needs more than its limits at this place of the text. Sessions are of
-// one engine, each named once. Calls of several threads that wait for their turn share a step; each is told of its own
-// sessions alone.
+// status is returned. Sessions are of one engine, each named once. Calls of several threads that wait for their turn
+// share a step; each is told of its own sessions alone.
 // Thread: exclusive(sessions).
 // Blocks: on the device for one step; waits for other threads' calls that compute on the engine, at most for one chunk
 // of each prefill, and up to a millisecond or half a step for calls that shared the last step.
 // Ownership: Events are copies.
 // On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
+// UNSUPPORTED: the session's constraint needs more than its limits at this place of its text.
 // Errors: KV_FULL, UNSUPPORTED, INVALID_STATE, FORMAT, DEVICE_LOST.
 // Since: 1.0.
 inlay_status inlay_decode_step(inlay_session* const* sessions, size_t n_sessions, inlay_event* events,
                                size_t event_stride, inlay_error* err);
 
 // Gives up an engine. Its memory goes when its last session is freed, too. Its requests end as CANCELLED, its thread
-// ends, and its queues' wake functions are called on this one. Where other threads are inside the engine, this happens
-// as the last of them leaves, and on its thread; inlay_run leaves soon, with INVALID_STATE. NULL is allowed.
+// ends, and its queues' wake functions are called on this one. NULL is allowed.
 // Thread: exclusive(engine).
-// Blocks: until the device is idle.
+// Blocks: until the device is idle; not where other threads are inside the engine: the last of them to leave does all
+// of this, on its thread. inlay_run leaves soon, with INVALID_STATE.
 // Ownership: The handle is invalid afterwards.
 // On error: cannot fail.
 // Errors: none.
@@ -1992,12 +1992,13 @@ inlay_status inlay_session_set_constraint(inlay_session* session, const inlay_co
                                           const char* written, size_t written_len, inlay_error* err);
 
 // Gives the text that must follow under the session's constraint, up to where there is a choice or the text may end.
-// Empty without a constraint. UNSUPPORTED: the constraint needs more than its limits at this place of the text. It is
-// drawn all the same; a host may show it at once, or append its tokens with inlay_session_accept.
+// Empty without a constraint. It is drawn all the same; a host may show it at once, or append its tokens with
+// inlay_session_accept.
 // Thread: exclusive(session).
 // Blocks: no.
 // Ownership: Nothing is kept.
-// On error: BUFFER_TOO_SMALL: `*needed` is set, buf is unspecified.
+// On error: BUFFER_TOO_SMALL: `*needed` is set, buf is unspecified. UNSUPPORTED: the constraint needs more than its
+// limits at this place of the text.
 // Errors: BUFFER_TOO_SMALL, UNSUPPORTED, INVALID_STATE.
 // Since: 1.3.
 inlay_status inlay_session_get_forced_text(inlay_session* session, char* buf, size_t cap, size_t* needed,

@@ -45,6 +45,7 @@ struct [[nodiscard]] Status {
 
 INLAY_PRINTF(2, 3)
 Status error(Code code, const char* format, ...);
+inline Status out_of_memory() { return error(Code::out_of_memory, "out of memory"); }  // so short that it takes none
 
 // A value or the reason why there is none.
 template <class T>

@@ -165,11 +165,16 @@ inlay_status guarded(inlay_error* err, Body&& body) noexcept {
   return status;
 }
 
+template <class T>
+bool may_be_freed(const T* handle) {
+  return is_live(handle) && handle->shared->of_fork == fork_generation();
+}
+
 // Waits for nobody. In a process that did not load the engine, what others held at the fork stays as it is: the handle's
 // memory goes with the process.
 template <class T>
 void free_handle(T* handle) {
-  if (!is_live(handle) || handle->shared->of_fork != fork_generation()) return;
+  if (!may_be_freed(handle)) return;
   const FloatEnvironment environment;
   if (handle->users.free()) delete handle;
 }

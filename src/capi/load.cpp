@@ -269,7 +269,7 @@ inlay_status inlay_convert(const char* path, size_t path_len, const char* out_pa
 }
 
 void inlay_free(inlay_engine* engine) {
-  if (!is_live(engine) || engine->shared->of_fork != fork_generation()) return;
+  if (!may_be_freed(engine)) return;
   engine->engine->requests().stop();  // calls that are inside leave soon
   free_handle(engine);
 }

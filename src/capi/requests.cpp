@@ -182,7 +182,7 @@ inlay_status inlay_queue_create(const inlay_engine* engine, const inlay_queue_pa
 }
 
 void inlay_queue_free(inlay_queue* queue) {
-  if (!is_live(queue) || queue->shared->of_fork != fork_generation()) return;
+  if (!may_be_freed(queue)) return;
   queue->queue->set_wake({});
   queue->queue->close(true);
   free_handle(queue);

@@ -169,7 +169,7 @@ void ConstrainedText::make_mask() {
     make_words();
     mask_.status = fault_;
   } catch (const std::bad_alloc&) {  // of this draw alone
-    mask_.status = error(Code::out_of_memory, "out of memory");  // short: it takes none
+    mask_.status = out_of_memory();
   }
 }
 

@@ -25,7 +25,7 @@ Status first_error(std::span<const StepEvent> events) {
 // Where memory runs out for one session of a step, it has not advanced, and its event says so; the others go on.
 static StepEvent without_memory() {
   StepEvent event;
-  event.status = error(Code::out_of_memory, "out of memory");  // short: it takes none
+  event.status = out_of_memory();
   return event;
 }
 
@@ -50,7 +50,7 @@ Status Decoder::step(std::span<Session* const> sessions, std::span<StepEvent> ev
     if (!take_ahead()) status = drop_left();
     if (status.ok()) status = advance(std::numeric_limits<size_t>::max());
   } catch (const std::bad_alloc&) {  // nobody has advanced; who has ended says so
-    status = error(Code::out_of_memory, "out of memory");
+    status = out_of_memory();
     if (step_.open.ticket) left_.push_back(std::exchange(step_.open.ticket, {}));
   }
   status = finish(std::move(status));

@@ -145,7 +145,6 @@ class Session {
   int32_t n_reserved(int32_t n_tokens) const;
   Status reserve_more(int32_t max_tokens);
   Status prefill_chunk();
-  Status prefill_chunk_or_not();
   void end_prefill(size_t n_tokens_before, bool complete);
   std::string last_bytes() const;
   // What stands at the beginning of a generation; made before anything changes, since it takes memory.

@@ -93,7 +93,7 @@ static void take_last_text(const RequestQueue::LastText& from, std::string& to, 
     take_text(*from.stream, to);
   } catch (const std::bad_alloc&) {
     end.reason = FinishReason::error;
-    end.status = error(Code::out_of_memory, "out of memory");  // short: it takes none
+    end.status = out_of_memory();
   }
 }
 

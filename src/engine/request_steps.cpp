@@ -31,7 +31,7 @@ bool RequestSteps::go_on(const StepBudget& budget, RunResult& result) {
       goes_on = step(budget, result);
     }
   } catch (const std::bad_alloc&) {
-    fail_step(error(Code::out_of_memory, "out of memory"));  // short: it takes none
+    fail_step(out_of_memory());
     result.has_work = true;
   }
   result.n_tokens += static_cast<uint64_t>(n_drawn_);
@@ -403,7 +403,7 @@ void RequestSteps::pool_rows() {
     try {
       vector->status = vector->made->finish(vector->values);
     } catch (const std::bad_alloc&) {  // the others of the step go on
-      vector->status = error(Code::out_of_memory, "out of memory");
+      vector->status = out_of_memory();
     }
   }
 }
@@ -425,7 +425,7 @@ void RequestSteps::finish_step() {
     try {
       finish_draw(*drawing_[i], draws_[i]);
     } catch (const std::bad_alloc&) {  // the others of the step go on
-      live_.end(*drawing_[i], FinishReason::error, error(Code::out_of_memory, "out of memory"));
+      live_.end(*drawing_[i], FinishReason::error, out_of_memory());
     }
   }
   for (Request* request : stepping_) {
@@ -484,7 +484,7 @@ void RequestSteps::finish_pending() {
     const Status status = run_units(open_.n_left());
     status.ok() ? finish_step() : fail_step(status);
   } catch (const std::bad_alloc&) {  // of the requests alone, not of the call that has the turn
-    fail_step(error(Code::out_of_memory, "out of memory"));  // short: it takes none
+    fail_step(out_of_memory());
   }
 }
 

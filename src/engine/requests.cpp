@@ -57,26 +57,24 @@ void Requests::cancel(Request& request) {
   live_.flush();
 }
 
-void Requests::cancel_of(const Session& session) {
+template <class IsOne>
+void Requests::cancel_those(const IsOne& is_one) {
   {
     const EngineLock lock(engine_.mutex_);
     for (const auto& request : live_.all()) {
-      if (request->run.options.continues.get() == &session) live_.stop(*request, FinishReason::cancelled);
+      if (is_one(request->run)) live_.stop(*request, FinishReason::cancelled);
     }
     live_.sweep();
   }
   live_.flush();
 }
 
+void Requests::cancel_of(const Session& session) {
+  cancel_those([&](const Request::Run& run) { return run.options.continues.get() == &session; });
+}
+
 void Requests::cancel_of(const RequestQueue& queue) {
-  {
-    const EngineLock lock(engine_.mutex_);
-    for (const auto& request : live_.all()) {
-      if (request->run.queue.get() == &queue) live_.stop(*request, FinishReason::cancelled);
-    }
-    live_.sweep();
-  }
-  live_.flush();
+  cancel_those([&](const Request::Run& run) { return run.queue.get() == &queue; });
 }
 
 bool Requests::is_fresh(const Session& session) const {

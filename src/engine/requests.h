@@ -64,6 +64,8 @@ class Requests {
   void close();
 
  private:
+  template <class IsOne>
+  void cancel_those(const IsOne& is_one);
   Result<RunResult> compute_or_rest(const StepBudget& budget);
   Result<RunResult> compute(const StepBudget& budget, bool one_step);
   void changed() INLAY_NEEDS(engine_mutex);

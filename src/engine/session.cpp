@@ -200,7 +200,11 @@ Status Session::prefill(std::span<const int32_t> tokens, size_t& n_done) {
     if (take_cancel()) {
       status = error(Code::cancelled, "prefill was cancelled");
     } else {
-      status = prefill_chunk_or_not();
+      try {
+        status = prefill_chunk();
+      } catch (const std::bad_alloc&) {
+        status = out_of_memory();
+      }
     }
   }
   end_prefill(n_before, status.ok());
@@ -211,14 +215,6 @@ Status Session::prefill(std::span<const int32_t> tokens, size_t& n_done) {
     publish();
   }
   return status;
-}
-
-Status Session::prefill_chunk_or_not() {
-  try {
-    return prefill_chunk();
-  } catch (const std::bad_alloc&) {
-    return error(Code::out_of_memory, "out of memory");  // short: it takes none
-  }
 }
 
 // Nothing where a request to cancel came while it waited.

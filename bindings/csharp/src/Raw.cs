@@ -2267,9 +2267,8 @@ namespace Inlay.Raw
 
         /// <summary>Draws one token for each of the sessions, reading the weights once for all. One event a session, in the
         /// order given. A session that cannot advance is unchanged and says so in its event's status; the others advance,
-        /// and the first such status is returned. UNSUPPORTED: its constraint needs more than its limits at this place of
-        /// the text. Sessions are of one engine, each named once. Calls of several threads that wait for their turn share a
-        /// step; each is told of its own sessions alone.</summary>
+        /// and the first such status is returned. Sessions are of one engine, each named once. Calls of several threads
+        /// that wait for their turn share a step; each is told of its own sessions alone.</summary>
         /// <param name="sessions">The sessions.</param>
         /// <param name="n_sessions">At least 1.</param>
         /// <param name="events">One event a session.</param>
@@ -2278,20 +2277,20 @@ namespace Inlay.Raw
         /// <remarks>Thread: exclusive(sessions). Blocks: on the device for one step; waits for other threads' calls that
         /// compute on the engine, at most for one chunk of each prefill, and up to a millisecond or half a step for calls
         /// that shared the last step. Ownership: Events are copies. On error: Wrong arguments: nothing happened, events are
-        /// untouched. Otherwise each event has its own status. Errors: KV_FULL, UNSUPPORTED, INVALID_STATE, FORMAT,
-        /// DEVICE_LOST. Since: 1.0.</remarks>
+        /// untouched. Otherwise each event has its own status. UNSUPPORTED: the session's constraint needs more than its
+        /// limits at this place of its text. Errors: KV_FULL, UNSUPPORTED, INVALID_STATE, FORMAT, DEVICE_LOST. Since:
+        /// 1.0.</remarks>
         public Status inlay_decode_step(IntPtr* sessions, UIntPtr n_sessions, inlay_event* events, UIntPtr event_stride, inlay_error* err)
         {
             return _inlay_decode_step(sessions, n_sessions, events, event_stride, err);
         }
 
         /// <summary>Gives up an engine. Its memory goes when its last session is freed, too. Its requests end as CANCELLED,
-        /// its thread ends, and its queues' wake functions are called on this one. Where other threads are inside the
-        /// engine, this happens as the last of them leaves, and on its thread; inlay_run leaves soon, with INVALID_STATE.
-        /// NULL is allowed.</summary>
+        /// its thread ends, and its queues' wake functions are called on this one. NULL is allowed.</summary>
         /// <param name="engine">The engine. May be null.</param>
-        /// <remarks>Thread: exclusive(engine). Blocks: until the device is idle. Ownership: The handle is invalid
-        /// afterwards. Since: 1.0.</remarks>
+        /// <remarks>Thread: exclusive(engine). Blocks: until the device is idle; not where other threads are inside the
+        /// engine: the last of them to leave does all of this, on its thread. inlay_run leaves soon, with INVALID_STATE.
+        /// Ownership: The handle is invalid afterwards. Since: 1.0.</remarks>
         public void inlay_free(IntPtr engine)
         {
             _inlay_free(engine);
@@ -3236,17 +3235,16 @@ namespace Inlay.Raw
         }
 
         /// <summary>Gives the text that must follow under the session's constraint, up to where there is a choice or the
-        /// text may end. Empty without a constraint. UNSUPPORTED: the constraint needs more than its limits at this place
-        /// of the text. It is drawn all the same; a host may show it at once, or append its tokens with
-        /// inlay_session_accept.</summary>
+        /// text may end. Empty without a constraint. It is drawn all the same; a host may show it at once, or append its
+        /// tokens with inlay_session_accept.</summary>
         /// <param name="session">The session.</param>
         /// <param name="buf">Whole characters, ended by a zero if there is room. May be null.</param>
         /// <param name="cap">Room in buf. [bytes]</param>
         /// <param name="needed">Its length, at most 4096. [bytes] May be null.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: exclusive(session). Blocks: no. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL:
-        /// `*needed` is set, buf is unspecified. Errors: BUFFER_TOO_SMALL, UNSUPPORTED, INVALID_STATE. Since:
-        /// 1.3.</remarks>
+        /// `*needed` is set, buf is unspecified. UNSUPPORTED: the constraint needs more than its limits at this place of
+        /// the text. Errors: BUFFER_TOO_SMALL, UNSUPPORTED, INVALID_STATE. Since: 1.3.</remarks>
         public Status inlay_session_get_forced_text(IntPtr session, byte* buf, UIntPtr cap, UIntPtr* needed, inlay_error* err)
         {
             if (_inlay_session_get_forced_text == null) return Older.Refuse("inlay_session_get_forced_text", "1.3", err);

@@ -2369,9 +2369,8 @@ func Prefill(session *Session, tokens *int32, nTokens uintptr, nDone *uintptr, e
 
 // DecodeStep is inlay_decode_step. Draws one token for each of the sessions, reading the weights once for all. One
 // event a session, in the order given. A session that cannot advance is unchanged and says so in its event's status;
-// the others advance, and the first such status is returned. UNSUPPORTED: its constraint needs more than its limits
-// at this place of the text. Sessions are of one engine, each named once. Calls of several threads that wait for
-// their turn share a step; each is told of its own sessions alone.
+// the others advance, and the first such status is returned. Sessions are of one engine, each named once. Calls of
+// several threads that wait for their turn share a step; each is told of its own sessions alone.
 //
 //   - sessions: The sessions.
 //   - nSessions: At least 1.
@@ -2382,6 +2381,7 @@ func Prefill(session *Session, tokens *int32, nTokens uintptr, nDone *uintptr, e
 //     chunk of each prefill, and up to a millisecond or half a step for calls that shared the last step.
 //   - Ownership: Events are copies.
 //   - On error: Wrong arguments: nothing happened, events are untouched. Otherwise each event has its own status.
+//     UNSUPPORTED: the session's constraint needs more than its limits at this place of its text.
 //   - Errors: KV_FULL, UNSUPPORTED, INVALID_STATE, FORMAT, DEVICE_LOST.
 //   - Since: 1.0.
 func DecodeStep(sessions **Session, nSessions uintptr, events *Event, eventStride uintptr, err *Error) Status {
@@ -2389,13 +2389,12 @@ func DecodeStep(sessions **Session, nSessions uintptr, events *Event, eventStrid
 }
 
 // Free is inlay_free. Gives up an engine. Its memory goes when its last session is freed, too. Its requests end as
-// CANCELLED, its thread ends, and its queues' wake functions are called on this one. Where other threads are inside
-// the engine, this happens as the last of them leaves, and on its thread; inlay_run leaves soon, with INVALID_STATE.
-// NULL is allowed.
+// CANCELLED, its thread ends, and its queues' wake functions are called on this one. NULL is allowed.
 //
 //   - engine: The engine.
 //   - Thread: exclusive(engine).
-//   - Blocks: until the device is idle.
+//   - Blocks: until the device is idle; not where other threads are inside the engine: the last of them to leave does
+//     all of this, on its thread. inlay_run leaves soon, with INVALID_STATE.
 //   - Ownership: The handle is invalid afterwards.
 //   - Since: 1.0.
 func Free(engine *Engine) {
@@ -3479,9 +3478,8 @@ func SessionSetConstraint(session *Session, constraint *Constraint, written *byt
 }
 
 // SessionGetForcedText is inlay_session_get_forced_text. Gives the text that must follow under the session's
-// constraint, up to where there is a choice or the text may end. Empty without a constraint. UNSUPPORTED: the
-// constraint needs more than its limits at this place of the text. It is drawn all the same; a host may show it at
-// once, or append its tokens with inlay_session_accept.
+// constraint, up to where there is a choice or the text may end. Empty without a constraint. It is drawn all the
+// same; a host may show it at once, or append its tokens with inlay_session_accept.
 //
 //   - session: The session.
 //   - buf: Whole characters, ended by a zero if there is room.
@@ -3490,7 +3488,8 @@ func SessionSetConstraint(session *Session, constraint *Constraint, written *byt
 //   - Thread: exclusive(session).
 //   - Blocks: no.
 //   - Ownership: Nothing is kept.
-//   - On error: BUFFER_TOO_SMALL: `*needed` is set, buf is unspecified.
+//   - On error: BUFFER_TOO_SMALL: `*needed` is set, buf is unspecified. UNSUPPORTED: the constraint needs more than
+//     its limits at this place of the text.
 //   - Errors: BUFFER_TOO_SMALL, UNSUPPORTED, INVALID_STATE.
 //   - Since: 1.3.
 func SessionGetForcedText(session *Session, buf *byte, cap_ uintptr, needed *uintptr, err *Error) Status {
