@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <span>
 #include <utility>
 
 namespace inlay::server {
@@ -14,12 +15,23 @@ Json usage_of(const inlay_request_event& end) {
   return usage;
 }
 
-std::string data_line(const Json& value) { return "data: " + json_text(value) + "\n\n"; }
+// Of an object of JSON that is left open.
+void add_token(const std::string& text, double logprob, std::string& out) {
+  out += "{\"token\":";
+  add_json(text, out);
+  out += ",\"logprob\":";
+  add_json(logprob, out);
+  out += ",\"bytes\":[";
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (i > 0) out += ',';
+    out += std::to_string(static_cast<unsigned char>(text[i]));
+  }
+  out += ']';
+}
 
-Json bytes_of(const std::string& text) {
-  Json out = Json::array();
-  for (const char c : text) out.push_back(static_cast<unsigned char>(c));
-  return out;
+// Before one more member of an array.
+void add_comma(std::string& out) {
+  if (!out.empty()) out += ',';
 }
 
 // What the deltas come to.
@@ -63,12 +75,16 @@ Json delta_of(const MessageDelta& delta, const MessageDelta* before) {
 // The lowest that JSON's readers take for a number.
 double logprob_of(const inlay_token_logprob& token) { return std::max(-9999.0, static_cast<double>(token.logprob)); }
 
-}  // namespace
-
-bool ends_generation(const Model& model, int32_t token) {
+// A token's text. False: it ends a generation, and has no place among those that are shown.
+bool read_token_text(const Model& model, int32_t token, std::string& text) {
   inlay_token_info info = sized<inlay_token_info>();
-  return inlay_token_get_info(model.engine, token, &info, nullptr) == INLAY_OK && (info.flags & INLAY_TOKEN_FLAG_END_OF_GENERATION) != 0;
+  text.clear();
+  if (inlay_token_get_info(model.engine, token, &info, nullptr) != INLAY_OK) return true;
+  text.assign(reinterpret_cast<const char*>(info.piece), std::min(size_t{info.piece_bytes}, sizeof info.piece));
+  return (info.flags & INLAY_TOKEN_FLAG_END_OF_GENERATION) == 0;
 }
+
+}  // namespace
 
 bool failed(const inlay_request_event& end, const std::string& message, Refusal& refusal) {
   switch (end.finish_reason) {
@@ -90,134 +106,145 @@ Answer::Answer(const Model& model, const AnswerForm& form, uint64_t key) : model
   id_ = (form.is_chat ? "chatcmpl-" : "cmpl-") + std::to_string(model.loaded) + "-" + std::to_string(key);
 }
 
-Json Answer::object(const char* kind) const { return {{"id", id_}, {"object", kind}, {"created", created_}, {"model", model_.name}}; }
-
 const char* Answer::reason_text(inlay_finish_reason reason, bool has_calls) const {
   if (reason == INLAY_FINISH_MAX_TOKENS || reason == INLAY_FINISH_CONTEXT_FULL) return "length";
   return has_calls ? "tool_calls" : "stop";
 }
 
-Json Answer::choice() const {
-  Json out = {{"index", 0}};
+// Each token becomes text when it comes: where a whole answer ends, and where a slow reader has room for more, that text is only copied.
+void Answer::add_tokens(const inlay_token_logprob* tokens, size_t n, const inlay_token_logprob* top, Piece& piece) const {
+  if (!form_.logprobs) return;
+  std::string text;
+  for (size_t i = 0; i < n; ++i, top += form_.n_top) {
+    if (!read_token_text(model_, tokens[i].token, text)) continue;
+    add_comma(piece.tokens);
+    if (form_.is_chat) {
+      add_token(text, logprob_of(tokens[i]), piece.tokens);
+      piece.tokens += ",\"top_logprobs\":[";
+      add_top_list(top, piece.tokens);
+      piece.tokens += "]}";
+    } else {
+      add_json(text, piece.tokens);
+      add_comma(piece.logprobs);
+      add_json(logprob_of(tokens[i]), piece.logprobs);
+      add_comma(piece.top);
+      piece.top += '{';
+      add_top_members(top, piece.top);
+      piece.top += '}';
+    }
+  }
+}
+
+// As chats have them.
+void Answer::add_top_list(const inlay_token_logprob* top, std::string& out) const {
+  std::string text;
+  bool is_first = true;
+  for (const inlay_token_logprob& one : std::span(top, static_cast<size_t>(form_.n_top))) {
+    if (one.token < 0) continue;
+    if (!std::exchange(is_first, false)) out += ',';
+    (void)read_token_text(model_, one.token, text);
+    add_token(text, logprob_of(one), out);
+    out += '}';
+  }
+}
+
+// As completions have them: by their texts, of which each comes once.
+void Answer::add_top_members(const inlay_token_logprob* top, std::string& out) const {
+  std::string text;
+  std::vector<std::string> names;
+  for (const inlay_token_logprob& one : std::span(top, static_cast<size_t>(form_.n_top))) {
+    if (one.token < 0) continue;
+    (void)read_token_text(model_, one.token, text);
+    std::string name;
+    add_json(text, name);
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    if (!names.empty()) out += ',';
+    out += name + ':';
+    add_json(logprob_of(one), out);
+    names.push_back(std::move(name));
+  }
+}
+
+void Answer::add_logprobs(const Piece& piece, std::string& out) const {
+  out.reserve(out.size() + piece.tokens.size() + piece.logprobs.size() + piece.top.size() + 1024);
+  if (form_.is_chat) {
+    out += "{\"content\":[";
+    out += piece.tokens;
+    out += "],\"refusal\":null}";
+    return;
+  }
+  out += "{\"tokens\":[";
+  out += piece.tokens;
+  out += "],\"token_logprobs\":[";
+  out += piece.logprobs;
+  out += "],\"top_logprobs\":";
+  if (form_.n_top > 0) {
+    out += '[';
+    out += piece.top;
+    out += ']';
+  } else {
+    out += "null";
+  }
+  out += ",\"text_offset\":null}";
+}
+
+// An object's first members, without its end.
+std::string Answer::head(const char* kind) const {
+  std::string out = json_text(Json{{"id", id_}, {"object", kind}, {"created", created_}, {"model", model_.name}});
+  out.pop_back();
   return out;
 }
 
-std::string Answer::token_text(int32_t token) const {
-  inlay_token_info info = sized<inlay_token_info>();
-  if (inlay_token_get_info(model_.engine, token, &info, nullptr) != INLAY_OK) return "";
-  const size_t n = std::min(size_t{info.piece_bytes}, sizeof info.piece);
-  return std::string(reinterpret_cast<const char*>(info.piece), n);
-}
-
-// Of chats an object for each token, of completions an array for each fact.
-Json Answer::logprobs(const Piece& piece) const {
-  if (!form_.logprobs) return nullptr;
-  Json content = Json::array(), texts = content, values = content, tops = content;
-  for (size_t i = 0; i < piece.tokens.size(); ++i) {
-    const std::string text = token_text(piece.tokens[i].token);
-    const double value = logprob_of(piece.tokens[i]);
-    if (form_.is_chat) {
-      content.push_back(Json{{"token", text}, {"logprob", value}, {"bytes", bytes_of(text)}, {"top_logprobs", top_logprobs(piece, i)}});
-    } else {
-      texts.push_back(text);
-      values.push_back(value);
-      tops.push_back(top_logprobs(piece, i));
-    }
+// The one choice: what is shown by its name, logprobs of a piece that has any, and why it ends.
+void Answer::add_choice(const char* name, const Json& shown, const Piece* logprobs_of, const char* reason, std::string& out) const {
+  out += std::string(",\"choices\":[{\"index\":0,\"") + name + "\":" + json_text(shown) + ",\"logprobs\":";
+  if (logprobs_of && form_.logprobs) {
+    add_logprobs(*logprobs_of, out);
+  } else {
+    out += "null";
   }
-  if (form_.is_chat) return Json{{"content", content}, {"refusal", nullptr}};
-  return Json{{"tokens", texts}, {"token_logprobs", values}, {"top_logprobs", form_.n_top > 0 ? tops : Json()}, {"text_offset", nullptr}};
-}
-
-// Of chats a list, of completions the probabilities by their texts.
-Json Answer::top_logprobs(const Piece& piece, size_t token) const {
-  const auto n_top = static_cast<size_t>(form_.n_top);
-  Json list = Json::array(), by_text = Json::object();
-  for (size_t i = token * n_top; i < std::min((token + 1) * n_top, piece.top.size()); ++i) {
-    if (piece.top[i].token < 0) continue;
-    const std::string text = token_text(piece.top[i].token);
-    list.push_back(Json{{"token", text}, {"logprob", logprob_of(piece.top[i])}, {"bytes", bytes_of(text)}});
-    if (!by_text.contains(text)) by_text[text] = logprob_of(piece.top[i]);
-  }
-  return form_.is_chat ? list : by_text;
+  out += ",\"finish_reason\":" + json_text(reason ? Json(reason) : Json()) + "}]";
 }
 
 std::string Answer::whole(const Piece& piece, const inlay_request_event& end) const {
-  Json out = object(form_.is_chat ? "chat.completion" : "text_completion"), own = choice();
-  bool has_calls = false;
-  if (form_.is_chat) {
-    own["message"] = form_.has_parts ? message_of(piece.deltas) : Json{{"role", "assistant"}, {"content", piece.text}, {"refusal", nullptr}};
-    has_calls = own["message"].contains("tool_calls");
-  } else {
-    own["text"] = piece.text;
-  }
-  own["logprobs"] = logprobs(piece);
-  own["finish_reason"] = reason_text(end.finish_reason, has_calls);
-  out["choices"] = Json::array({own});
-  out["usage"] = usage_of(end);
-  return json_text(out);
+  std::string out = head(form_.is_chat ? "chat.completion" : "text_completion");
+  Json shown = piece.text;
+  if (form_.is_chat) shown = form_.has_parts ? message_of(piece.deltas) : Json{{"role", "assistant"}, {"content", piece.text}, {"refusal", nullptr}};
+  const char* reason = reason_text(end.finish_reason, shown.contains("tool_calls"));
+  add_choice(form_.is_chat ? "message" : "text", shown, &piece, reason, out);
+  out += ",\"usage\":" + json_text(usage_of(end)) + '}';
+  return out;
 }
 
-std::string Answer::event(Json own) const {
-  Json out = object(form_.is_chat ? "chat.completion.chunk" : "text_completion");
-  for (const char* name : {"logprobs", "finish_reason"})
-    if (!own.contains(name)) own[name] = nullptr;
-  out["choices"] = Json::array({std::move(own)});
-  if (form_.include_usage) out["usage"] = nullptr;
-  return data_line(out);
+std::string Answer::event(const Json& shown, const Piece* logprobs_of, const char* reason) const {
+  std::string out = "data: " + head(form_.is_chat ? "chat.completion.chunk" : "text_completion");
+  add_choice(form_.is_chat ? "delta" : "text", shown, logprobs_of, reason, out);
+  out += form_.include_usage ? ",\"usage\":null}\n\n" : "}\n\n";
+  return out;
 }
 
-std::string Answer::beginning() const {
-  if (!form_.is_chat) return "";
-  Json own = choice();
-  own["delta"] = Json{{"role", "assistant"}, {"content", ""}};
-  return event(std::move(own));
-}
-
-std::string Answer::part(Json delta, Json own_logprobs) const {
-  Json own = choice();
-  own["delta"] = std::move(delta);
-  own["logprobs"] = std::move(own_logprobs);
-  return event(std::move(own));
-}
+std::string Answer::beginning() const { return form_.is_chat ? event(Json{{"role", "assistant"}, {"content", ""}}, nullptr) : ""; }
 
 std::string Answer::piece(const Piece& piece) {
   if (piece.is_empty()) return "";
-  if (form_.has_parts) {
-    std::string out;
-    Json own_logprobs = logprobs(piece);
-    const MessageDelta* before = nullptr;
-    for (const MessageDelta& delta : piece.deltas) {
-      has_calls_ = has_calls_ || delta.kind == INLAY_CHAT_DELTA_CALL_BEGIN;
-      if (Json own = delta_of(delta, before); !own.is_null()) out += part(std::move(own), std::exchange(own_logprobs, nullptr));
-      before = &delta;
-    }
-    return out.empty() && !piece.tokens.empty() ? part(Json::object(), std::move(own_logprobs)) : out;
+  if (!form_.is_chat) return event(piece.text, &piece);
+  if (!form_.has_parts) return event(Json{{"content", piece.text}}, &piece);
+  std::string out;
+  const MessageDelta* before = nullptr;
+  for (const MessageDelta& delta : piece.deltas) {
+    has_calls_ = has_calls_ || delta.kind == INLAY_CHAT_DELTA_CALL_BEGIN;
+    if (const Json own = delta_of(delta, before); !own.is_null()) out += event(own, out.empty() ? &piece : nullptr);
+    before = &delta;
   }
-  Json own = choice();
-  if (form_.is_chat) {
-    own["delta"] = Json{{"content", piece.text}};
-  } else {
-    own["text"] = piece.text;
-  }
-  own["logprobs"] = logprobs(piece);
-  return event(std::move(own));
+  if (out.empty() && !piece.tokens.empty()) return event(Json::object(), &piece);
+  return out;
 }
 
 std::string Answer::ending(const inlay_request_event& end) const {
-  Json own = choice();
-  if (form_.is_chat) {
-    own["delta"] = Json::object();
-  } else {
-    own["text"] = "";
-  }
-  own["logprobs"] = nullptr;  // before the reason, as in the others
-  own["finish_reason"] = reason_text(end.finish_reason, has_calls_);
-  std::string out = event(std::move(own));
+  std::string out = event(form_.is_chat ? Json::object() : Json(""), nullptr, reason_text(end.finish_reason, has_calls_));
   if (form_.include_usage) {
-    Json last = object(form_.is_chat ? "chat.completion.chunk" : "text_completion");
-    last["choices"] = Json::array();
-    last["usage"] = usage_of(end);
-    out += data_line(last);
+    out += "data: " + head(form_.is_chat ? "chat.completion.chunk" : "text_completion");
+    out += ",\"choices\":[],\"usage\":" + json_text(usage_of(end)) + "}\n\n";
   }
   return out + "data: [DONE]\n\n";
 }

@@ -13,15 +13,19 @@ namespace inlay::server {
 // What was drawn since it was last written.
 struct Piece {
   std::string text;
-  std::vector<MessageDelta> deltas;         // of a chat whose answer has parts, in place of the text
-  std::vector<inlay_token_logprob> tokens;  // empty unless their probabilities are wanted
-  std::vector<inlay_token_logprob> top;     // (tokens, AnswerForm::n_top): of each the likeliest in its place, -1 where there is none
+  std::vector<MessageDelta> deltas;  // of a chat whose answer has parts, in place of the text
+  // Members of JSON's arrays, empty unless probabilities are wanted. Of a chat the tokens are objects that have all; of a completion they
+  // are texts, and their logprobs and the likeliest are arrays of their own.
+  std::string tokens, logprobs, top;
   bool is_empty() const { return text.empty() && deltas.empty() && tokens.empty(); }
 };
 
 class Answer {
  public:
   Answer(const Model& model, const AnswerForm& form, uint64_t key);
+
+  // Adds the tokens' probabilities to a piece. `top`: (n, AnswerForm::n_top), of each the likeliest in its place, -1 where there is none.
+  void add_tokens(const inlay_token_logprob* tokens, size_t n, const inlay_token_logprob* top, Piece& piece) const;
 
   std::string whole(const Piece& piece, const inlay_request_event& end) const;
   // Events of a stream.
@@ -31,13 +35,12 @@ class Answer {
   static std::string failure(const Refusal& refusal);
 
  private:
-  Json object(const char* kind) const;
-  std::string event(Json choice) const;
-  Json choice() const;
-  Json logprobs(const Piece& piece) const;
-  Json top_logprobs(const Piece& piece, size_t token) const;
-  std::string token_text(int32_t token) const;
-  std::string part(Json delta, Json logprobs) const;
+  std::string head(const char* kind) const;
+  void add_choice(const char* name, const Json& shown, const Piece* logprobs_of, const char* reason, std::string& out) const;
+  void add_logprobs(const Piece& piece, std::string& out) const;
+  void add_top_list(const inlay_token_logprob* top, std::string& out) const;
+  void add_top_members(const inlay_token_logprob* top, std::string& out) const;
+  std::string event(const Json& shown, const Piece* logprobs_of, const char* reason = nullptr) const;
   const char* reason_text(inlay_finish_reason reason, bool has_calls) const;
 
   const Model& model_;
@@ -49,8 +52,5 @@ class Answer {
 
 // The refusal that an end stands for, with the text of its event; false: it is none.
 bool failed(const inlay_request_event& end, const std::string& message, Refusal& refusal);
-
-// Tokens that end a generation have no place among those that are shown.
-bool ends_generation(const Model& model, int32_t token);
 
 }  // namespace inlay::server

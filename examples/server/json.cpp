@@ -1,6 +1,8 @@
 #include "examples/server/json.h"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "examples/server/refusal.h"
 
@@ -43,6 +45,8 @@ const char* error_type(int status) {
   return status >= 500 ? "server_error" : "invalid_request_error";
 }
 
+bool is_plain(char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; }
+
 Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 }  // namespace
@@ -53,6 +57,21 @@ bool parse_json(std::string_view text, Json& value, std::string& reason) {
   value = Json::parse(text, nullptr, false);
   if (value.is_discarded()) reason = "the body is not JSON in UTF-8";
   return !value.is_discarded();
+}
+
+void add_json(std::string_view text, std::string& out) {
+  if (!std::all_of(text.begin(), text.end(), is_plain)) {
+    out += json_text(Json(text));
+    return;
+  }
+  out += '"';
+  out += text;
+  out += '"';
+}
+
+void add_json(double number, std::string& out) {
+  char text[32];
+  out.append(text, std::to_chars(text, text + sizeof text, number).ptr);
 }
 
 std::string error_body(const Refusal& refusal) {

@@ -18,4 +18,8 @@ std::string json_text(const Value& value) {
   return value.dump(-1, ' ', false, Value::error_handler_t::replace);
 }
 
+// The same of one value, at the end of `out`; for many small ones.
+void add_json(std::string_view text, std::string& out);
+void add_json(double number, std::string& out);
+
 }  // namespace inlay::server

@@ -132,9 +132,8 @@ void Service::submitted(uint64_t key, const Submitted& result) {
   work.form = result.form;
   work.form.has_parts = work.reader != nullptr;
   work.answer.emplace(model_, work.form, key);
-  if (!work.form.logprobs) work.piece.tokens.clear(), work.piece.top.clear();
-  read_parts(work, work.unread.data(), work.unread.size());
-  work.unread.clear();
+  take_tokens(work, work.unread.data(), work.unread.size(), work.unread_top.data());
+  work.unread = {}, work.unread_top = {};
   if (work.connection == 0) cancel(work);
   write(key);
 }
@@ -182,18 +181,20 @@ void Service::take_event(const inlay_request_event& event, const char* text, con
   if (found == works_.end() || (!ends && event.kind != INLAY_REQUEST_EVENT_TOKENS)) return;
   Work& work = found->second;
   (ends && event.finish_reason == INLAY_FINISH_ERROR ? work.end_text : work.piece.text).append(text, event.text_bytes);
-  for (int32_t i = 0; (!work.answer || work.form.logprobs) && i < event.n_tokens; ++i) {
-    if (ends_generation(model_, tokens[i].token)) continue;
-    work.piece.tokens.push_back(tokens[i]);
-    const inlay_token_logprob* const top = tokens + event.n_tokens + i * event.n_top;
-    work.piece.top.insert(work.piece.top.end(), top, top + event.n_top);
-  }
   if (ends) work.end = event;
-  if (work.answer)
-    read_parts(work, tokens, static_cast<size_t>(event.n_tokens));
-  else
-    work.unread.insert(work.unread.end(), tokens, tokens + event.n_tokens);
+  const inlay_token_logprob *const top = tokens + event.n_tokens, *const top_end = top + event.n_tokens * event.n_top;
+  if (work.answer) {
+    take_tokens(work, tokens, static_cast<size_t>(event.n_tokens), top);
+  } else {
+    work.unread.insert(work.unread.end(), tokens, top);
+    work.unread_top.insert(work.unread_top.end(), top, top_end);
+  }
   touched_.push_back(event.user);
+}
+
+void Service::take_tokens(Work& work, const inlay_token_logprob* tokens, size_t n, const inlay_token_logprob* top) {
+  work.answer->add_tokens(tokens, n, top, work.piece);
+  read_parts(work, tokens, n);
 }
 
 // A stop text in the content ends the request, which is cancelled: that is no failure then.

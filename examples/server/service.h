@@ -49,9 +49,9 @@ class Service : public HttpHandler {
     size_t n_body = 0;             // bytes that count, while its worker has them
     AnswerForm form;
     Piece piece;
-    std::shared_ptr<MessageReader> reader;     // of an answer that has parts
-    std::vector<inlay_token_logprob> unread;   // that came before it was known
-    bool has_begun = false;  // its stream
+    std::shared_ptr<MessageReader> reader;                // of an answer that has parts
+    std::vector<inlay_token_logprob> unread, unread_top;  // that came before the answer's form was known
+    bool has_begun = false;                               // its stream
     std::optional<inlay_request_event> end;
     std::string end_text;
   };
@@ -76,6 +76,7 @@ class Service : public HttpHandler {
   void submitted(uint64_t key, const Submitted& result);
   void embedded(uint64_t key, const Embedded& result);
   void take_event(const inlay_request_event& event, const char* text, const inlay_token_logprob* tokens);
+  void take_tokens(Work& work, const inlay_token_logprob* tokens, size_t n, const inlay_token_logprob* top);
   void read_parts(Work& work, const inlay_token_logprob* tokens, size_t n);
   void write(uint64_t key);
   void write_whole(Work& work, Connection& connection);

@@ -122,6 +122,23 @@ class Answers(ServerCase):
         for token, value, top in zip(of_text["tokens"], of_text["token_logprobs"], of_text["top_logprobs"]):
             self.assertEqual((top[token], max(top.values())), (value, value))
 
+    def test_logprobs_of_long_answers(self):
+        """The whole answer's are those of its stream, which come with its text a few at a time."""
+        body = {"temperature": 0, "max_tokens": 400, "logit_bias": {str(token): -100 for token in CONTROL_TOKENS}}
+        chat = GREEDY | body | {"logprobs": True, "top_logprobs": 20}
+        whole = self.server.post(CHAT, chat)[1]["choices"][0]
+        content = whole["logprobs"]["content"]
+        self.assertEqual((len(content), {len(token["top_logprobs"]) for token in content}), (400, {20}))
+        self.assertEqual(b"".join(bytes(token["bytes"]) for token in content).decode().strip(), whole["message"]["content"].strip())
+        events = [event["choices"][0]["logprobs"] for event in self.server.stream(CHAT, chat)]
+        self.assertEqual([token for logprobs in events if logprobs for token in logprobs["content"]], content)
+        text = TALE | body | {"logprobs": 20}
+        whole = self.server.post(COMPLETIONS, text)[1]["choices"][0]["logprobs"]
+        events = [event["choices"][0]["logprobs"] for event in self.server.stream(COMPLETIONS, text)]
+        for name in ("tokens", "token_logprobs", "top_logprobs"):
+            self.assertEqual(len(whole[name]), 400)
+            self.assertEqual([value for logprobs in events if logprobs for value in logprobs[name]], whole[name])
+
     def test_messages_in_parts(self):
         parts = [{"role": "developer", "content": ROOM[0]["content"]}, {"role": "user", "content": [{"type": "text", "text": "Do you "}, {"type": "text", "text": "have a room?"}]}]
         self.assertEqual(self.server.post(CHAT, GREEDY | {"messages": parts})[1]["choices"][0]["message"]["content"],
