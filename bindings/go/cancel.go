@@ -25,8 +25,8 @@ type cancels struct {
 
 // Cancel asks for the end of the generation under way, from any goroutine: a Prefill under way ends with StatusCancelled after
 // its chunk; otherwise the next step finishes with FinishCancelled. Of a session made with SessionForRequests it is that of the
-// request that runs on it, or was put out, which ends with FinishCancelled. It has no effect on a session that has none, nor on
-// later ones.
+// request that has it, which ends with FinishCancelled: one that runs, was put out, or waits for room. It has no effect on a session
+// that has none, nor on later ones.
 func (s *Session) Cancel() {
 	if s.join("cancel") != nil {
 		return

@@ -173,6 +173,43 @@ func TestASessionsCancelEndsItsRequest(t *testing.T) {
 	}
 }
 
+// Session.Cancel ends a request that has the session and waits for room, of a new session as of any other; one that comes before the
+// request has no effect.
+func TestASessionsCancelEndsARequestThatWaitsForRoom(t *testing.T) {
+	engine := engineWith(t, func(o *LoadOptions) { o.MaxSessions = 1 })
+	queue := queueOf(t, engine, nil)
+	session := sessionOf(t, engine, &SessionOptions{Flags: SessionForRequests})
+	request := Request{Text: "Once upon a time", Continues: session, Session: upTo(3)}
+	steps := func() (left int) {
+		for i := 0; i < 2; i++ {
+			info, err := engine.Run(background, RunOptions{Flags: RunOneStep})
+			if err != nil {
+				t.Fatal(err)
+			}
+			left = info.NRequests
+		}
+		return left
+	}
+	for round := 0; round < 2; round++ {
+		holder := sessionOf(t, engine, nil) // It takes the only place.
+		waits := submit(t, queue, request)
+		steps()
+		if session.Cancel(); steps() != 0 {
+			t.Fatalf("round %d: it waits still", round)
+		}
+		if end := endOfRequest(t, engine, queue, waits); end.Finish != FinishCancelled || end.GeneratedTokens != 0 {
+			t.Errorf("round %d: it ended with %+v", round, end)
+		}
+		session.Cancel() // It has none.
+		next := submit(t, queue, request)
+		steps()
+		holder.Close()
+		if end := endOfRequest(t, engine, queue, next); end.Finish != FinishMaxTokens || end.GeneratedTokens != 3 {
+			t.Errorf("round %d: the next one ended with %+v", round, end)
+		}
+	}
+}
+
 // Requests change a session's length while it is read.
 func TestReadsBesideRequests(t *testing.T) {
 	engine := engineWith(t, nil)

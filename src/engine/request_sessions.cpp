@@ -20,7 +20,7 @@ RequestSessions::Turn RequestSessions::turn_of(const Request& request) {
   return out;
 }
 
-// Nobody else has it.
+// Nobody else has it. Its generation begins now, not with its room, so that a cancel of the session reaches a request that waits for that.
 void RequestSessions::take(Request& request, Turn turn) {
   Request::Run& run = request.run;
   run.prompt = std::move(turn.prompt);
@@ -29,6 +29,7 @@ void RequestSessions::take(Request& request, Turn turn) {
   run.n_kept = turn.n_kept;
   run.has_session = true;
   run.options.continues->request_ = &request;
+  run.options.continues->begin_generation();
 }
 
 void RequestSessions::leave(Request& request) {

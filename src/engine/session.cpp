@@ -270,7 +270,6 @@ void Session::begin_request(SessionOptions options, bool has_stops) {
   if (has_dry(options.sampler)) dry_.reserve(static_cast<size_t>(engine_->info_.n_context));
   std::optional<ConstrainedText> beginning = beginning_of(options);
   options_ = std::move(options);
-  begin_generation();
   after_rewrite(std::move(beginning));
   if (has_stops) (void)text_.set_stops(std::move(options_.stops));  // were checked when it was submitted
   publish();

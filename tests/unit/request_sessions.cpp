@@ -272,6 +272,32 @@ TEST_P(RequestSessions, ACancelOfTheSessionEndsItsRequest) {
   EXPECT_EQ(collected_[next].end.reason, FinishReason::max_tokens) << "the cancel is spent";
 }
 
+// A request has its session before there is room for it: a cancel of the generation that the session then tells ends it, one of an
+// earlier generation does not.
+TEST_P(RequestSessions, ACancelEndsARequestThatWaitsForRoom) {
+  load_with({.n_context = 128, .max_sessions = 1, .n_threads = 2, .prefill_chunk = 32});
+  const auto session = for_requests();
+  uint64_t ended = 0;
+  for (int round = 0; round < 2; ++round) {
+    auto takes_the_place = this->session(drawing(3));
+    uint64_t id = submit(prompt(20), on(session, 3));
+    run_once_through();
+    session->cancel_generation(session->info().generation);
+    run_once_through();
+    poll();
+    EXPECT_EQ(collected_[id].end.reason, FinishReason::cancelled) << round;
+    session->cancel_generation(session->info().generation);
+    id = submit(prompt(4), on(session, 3));
+    run_once_through();
+    session->cancel_generation(ended);
+    run_once_through();
+    takes_the_place.reset();
+    run_all();
+    EXPECT_EQ(collected_[id].end.reason, FinishReason::max_tokens) << round;
+    ended = session->info().generation;
+  }
+}
+
 // Only now is known that it does not fit: the session stays as it is.
 TEST_P(RequestSessions, APromptThatTheSessionHasNoRoomForEnds) {
   const auto session = for_requests();
@@ -280,7 +306,8 @@ TEST_P(RequestSessions, APromptThatTheSessionHasNoRoomForEnds) {
   const uint64_t fits = submit(prompt(47), on(session, 5));
   run_all();
   EXPECT_EQ(collected_[too_long].end.reason, FinishReason::error);
-  EXPECT_EQ(collected_[too_long].end.status.code, Code::context_full) << collected_[too_long].message;
+  EXPECT_EQ(collected_[too_long].end.status.code, Code::context_full);
+  EXPECT_EQ(collected_[too_long].message, "the session has 80 tokens and the prompt adds 48; the context of 128 has room for 127 and an answer");
   EXPECT_EQ(collected_[fits].end.reason, FinishReason::context_full) << "127 tokens, and one that is drawn";
   EXPECT_EQ(collected_[fits].tokens.size(), 1u);
   EXPECT_EQ(session->info().n_tokens, 128);

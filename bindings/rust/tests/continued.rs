@@ -81,6 +81,29 @@ fn a_cancel_ends_the_request_that_has_the_session() {
     }
 }
 
+/// It has the session before there is room for it.
+#[test]
+fn a_cancel_ends_a_request_that_waits_for_room() {
+    let engine = load_with(options().max_sessions(1));
+    let queue = engine.queue(QueueOptions::default()).unwrap();
+    let session = engine.session(&hot().for_requests(true).max_tokens(3).ignore_end_of_generation(true)).unwrap();
+    let handle = session.cancel_handle();
+    let step = || engine.run(RunOptions::default().one_step(true)).unwrap().n_requests;
+    for _ in 0..2 {
+        let holder = engine.session(&hot()).unwrap(); // takes the only place
+        queue.submit(&Request::new(PROMPT).continues(&session)).unwrap();
+        assert_eq!(step(), 1);
+        handle.cancel();
+        assert_eq!(step(), 0);
+        assert_eq!(end(&engine, &queue).finish_reason, FinishReason::Cancelled);
+        handle.cancel(); // nothing has it
+        queue.submit(&Request::new(PROMPT).continues(&session)).unwrap();
+        assert_eq!((step(), step()), (1, 1));
+        drop(holder);
+        assert_eq!(end(&engine, &queue).finish_reason, FinishReason::MaxTokens, "the next one");
+    }
+}
+
 /// A pointer of one library means nothing to another one.
 #[cfg(all(feature = "dlopen", target_os = "linux"))]
 #[test]

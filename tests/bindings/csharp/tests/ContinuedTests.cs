@@ -133,6 +133,37 @@ static class ContinuedTests
         }
     }
 
+    // It has the session before there is room for it.
+    public static void CancelEndsARequestThatWaitsForRoom()
+    {
+        LoadOptions options = Given.Options;
+        options.MaxSessions = 1;
+        using (Engine engine = Engine.Load(Given.Model, options))
+        using (RequestQueue queue = engine.CreateQueue())
+        using (Session session = engine.CreateSession(Hot(3, SessionFlags.ForRequests | SessionFlags.IgnoreEndOfGeneration)))
+        {
+            var request = new Request("Once upon a time") { Continues = session };
+            for (int round = 0; round < 2; round++)
+            {
+                using (Session holder = engine.CreateSession(Hot())) // takes the only place
+                {
+                    ulong waits = queue.Submit(request);
+                    engine.Run(null, null, RunFlags.OneStep);
+                    session.Cancel();
+                    engine.Run(null, null, RunFlags.OneStep);
+                    var events = new RequestEvents();
+                    Expect.Equal(1, queue.Poll(events), "its end");
+                    Expect.Equal(waits, events[0].Request, "its number");
+                    Expect.Equal(FinishReason.Cancelled, events[0].FinishReason, "its reason");
+                    session.Cancel(); // nothing has it
+                    queue.Submit(request);
+                    for (int i = 0; i < 2; i++) engine.Run(null, null, RunFlags.OneStep);
+                }
+                Expect.Equal(FinishReason.MaxTokens, RequestTests.All(queue).Values.Single().Reason, "the next one's");
+            }
+        }
+    }
+
     public static void APendingRequestSaysWhatHasEndedIt()
     {
         using (Engine engine = Given.Engine())
