@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <new>
 
 #include "src/engine/computing.h"
@@ -43,13 +44,14 @@ bool RequestSteps::step(const StepBudget& budget, RunResult& result) {
   if (!open_.ticket && !begin_step(budget)) return false;
   result.has_work = true;
   while (open_.n_left() > 0) {
-    const bool in_units = open_.n_units > 1;
-    if (in_units && budget.in_units && result.ran) {
-      const auto wanted = static_cast<int64_t>(times_.expect(open_.n_done, n_rows_));
-      if (live_.now() + wanted > budget.until) return false;
+    size_t n = open_.n_left();
+    if (open_.n_units > 1 && budget.in_units) {
+      const double left = left_of(budget);
+      if (result.ran && times_.expect(open_.n_done, n_rows_) > left) return false;
+      n = n_units_within(left / 2, std::numeric_limits<double>::infinity());
     }
     result.ran = true;
-    const Status status = run_units(in_units && budget.in_units ? 1 : open_.n_left());
+    const Status status = run_units(n);
     if (!status.ok()) return fail_step(status), true;
   }
   finish_step();
@@ -63,7 +65,8 @@ Status RequestSteps::run_units(size_t n) {
   INLAY_TRY(engine_.queue_.run(open_, n, results_of_step(), [this]() INLAY_NEEDS(engine_turn) { make_masks(); }));
   const auto us = static_cast<double>(live_.now() - began);
   open_.seconds = before + us * 1e-6;  // by the requests' clock, which tests own
-  if (n == 1 && open_.n_units > 1) times_.note(first, n_rows_, us);
+  // Units that run together take less than each alone, which is what the end of a call has to expect.
+  if (open_.n_units > 1 && (n == 1 || us > times_.expect(first, first + n, n_rows_))) times_.note(first, first + n, n_rows_, us);
   return {};
 }
 
@@ -221,10 +224,10 @@ bool RequestSteps::begin_step(const StepBudget& budget) {
   }
   const bool draws = !open_.samples.empty();
   open_.is_timed = budget.only_queues || budget.in_units;  // the rest of a step in units may be left to a call that only queues
-  // One that the device is expected to do in time is queued as a whole, which takes the host less.
-  const double whole = times_.expect_step(n_rows_);
+  // One that the device is expected to do in time is run as a whole, which takes the host less; where the call waits for it, in half of the time.
+  const double whole = times_.expect_step(n_rows_) * (budget.only_queues ? 1 : 2);
   const bool fits = whole > 0 && whole <= left_of(budget) && launch_times_.expect_any_step(n_rows_) <= left_of_host(budget);
-  const bool in_units = budget.in_units && !(budget.only_queues && fits);
+  const bool in_units = budget.in_units && !fits;
   const StepQueue::Extent extent = in_units ? (draws ? StepQueue::Extent::units : StepQueue::Extent::layer_units)
                                                   : (draws ? StepQueue::Extent::all : StepQueue::Extent::layers);
   if (const Status status = engine_.queue_.begin(open_, extent); !status.ok()) return fail_step(status), true;

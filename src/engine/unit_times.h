@@ -17,8 +17,7 @@ class UnitTimes {
   void note_step(int32_t n_rows, double us) { note(steps_[bucket_of(n_rows)], us); }
   // Of several units that took so long together: each has the part of it that it was expected to have.
   void note(size_t first, size_t end, int32_t n_rows, double us) {
-    double expected = 0;
-    for (size_t unit = first; unit < end; ++unit) expected += expect(unit, n_rows);
+    const double expected = expect(first, end, n_rows);
     for (size_t unit = first; unit < end; ++unit) {
       const double part = expected > 0 ? expect(unit, n_rows) / expected : 1 / static_cast<double>(end - first);
       if (part > 0) note(unit, n_rows, us * part);
@@ -34,6 +33,12 @@ class UnitTimes {
       if (times[i] > 0) return times[i] * static_cast<double>(uint64_t{1} << (own - i));
     }
     return 0;
+  }
+
+  double expect(size_t first, size_t end, int32_t n_rows) const {
+    double sum = 0;
+    for (size_t unit = first; unit < end; ++unit) sum += expect(unit, n_rows);
+    return sum;
   }
 
   double expect_step(int32_t n_rows) const { return steps_[bucket_of(n_rows)]; }  // likewise

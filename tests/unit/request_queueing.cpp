@@ -208,5 +208,41 @@ TEST_P(HostsBudget, BoundsWhatACallTakesOfItsThread) {
   }
 }
 
+// A launch that the call waits for takes 50 us beside its ops: a step in units takes twice as long as one as a whole.
+TEST_P(HostsBudget, CallsThatWaitTakeFewLaunchesAndNoLonger) {
+  constexpr int64_t kLaunchUs = 50;
+  const std::vector<StepUnit> units = step_units(engine_->backend().plan());
+  const auto n_all_ops = static_cast<int64_t>(engine_->backend().plan().ops.size()), n_units = static_cast<int64_t>(units.size());
+  const int64_t ops_us = kLaunchUs * n_units, whole_us = ops_us + kLaunchUs;
+  const auto us_of = [&](int64_t n_ops) { return kLaunchUs + ops_us * n_ops / n_all_ops; };
+  const auto n_ops_of = [](const StepUnit& unit) -> int64_t { return std::max(1, unit.end_op - unit.first_op); };
+  int64_t longest_unit_us = 0;  // the first one of a call always goes
+  for (const StepUnit& unit : units) longest_unit_us = std::max(longest_unit_us, us_of(n_ops_of(unit)));
+  struct Row {
+    int64_t budget_us;
+    double n_launches;  // of a step, at most
+  };
+  const Row rows[] = {{whole_us / 2, n_units + 0.1}, {3 * whole_us, n_units - 0.5}, {20 * whole_us, 1.5}};
+  const auto other = load({.n_context = 128, .max_sessions = 1, .n_threads = 2, .prefill_chunk = 32});
+  for (const auto& [budget_us, n_launches] : rows) {
+    const std::string what = "budget " + std::to_string(budget_us) + ", a step " + std::to_string(whole_us);
+    pass_for_a_slow_host({});
+    engine_->backend().set_inspection({.launch = [&](std::span<const StepUnit> launched) {
+      int64_t n_ops = 0;
+      for (const StepUnit& unit : launched) n_ops += n_ops_of(unit);
+      now_ += us_of(n_ops);
+      n_ops_ += n_ops;
+      ++n_launches_;
+    }});
+    collected_.clear();
+    const std::vector<std::vector<int32_t>> prompts{prompt(15), prompt(20, 50), prompt(13, 90)};
+    std::vector<uint64_t> ids;
+    for (const auto& tokens : prompts) ids.push_back(submit(tokens, plain(60)));
+    EXPECT_LE(longest_call({.us = budget_us}), std::max(budget_us, longest_unit_us)) << what;
+    EXPECT_LE(static_cast<double>(n_launches_ * n_all_ops) / static_cast<double>(n_ops_), n_launches) << what;
+    for (size_t i = 0; i < ids.size(); ++i) expect_as_alone(collected_[ids[i]], alone(*other, prompts[i], plain(60).session), what);
+  }
+}
+
 }  // namespace
 }  // namespace inlay
