@@ -3,7 +3,7 @@
 # others. The last line it prints is `N passed, N failed, N skipped`.
 #
 # Usage: tests/cross.sh PRESET [CTEST_OPTIONS...]     e.g. tests/cross.sh linux-arm64 -R capi; windows-x64 runs under wine
-# Environment: INLAY_TARGET, INLAY_MIMALLOC_ROOT, CI and INLAY_STRICT_SKIPS as for tests/run.sh
+# Environment: INLAY_TARGET, INLAY_FIXTURES, INLAY_MIMALLOC_ROOT, CI and INLAY_STRICT_SKIPS as for tests/run.sh
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 preset=${1:?usage: tests/cross.sh PRESET [CTEST_OPTIONS...]}
@@ -14,7 +14,7 @@ shift
 . "$root/examples/toolchain.sh"
 cd "$root"
 build=build/$preset
-cmake --preset "$preset" ${CI:+-DINLAY_WERROR=ON} ${INLAY_MIMALLOC_ROOT:+-DINLAY_MIMALLOC_ROOT="$INLAY_MIMALLOC_ROOT"}
+cmake --preset "$preset" ${CI:+-DINLAY_WERROR=ON} ${INLAY_FIXTURES:+-DINLAY_FIXTURES="$INLAY_FIXTURES"} ${INLAY_MIMALLOC_ROOT:+-DINLAY_MIMALLOC_ROOT="$INLAY_MIMALLOC_ROOT"}
 cmake --build "$build" --target "${INLAY_TARGET:-all}"
 
 export INLAY_EMULATOR=1
