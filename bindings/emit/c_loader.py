@@ -81,6 +81,8 @@ static inline void inlay_dl_close(inlay_dl* api) {
 // Returns 0 on success and -1 on failure, which leaves the table empty. `message` may be NULL if n is 0.
 static inline int inlay_dl_open(const char* path, inlay_dl* api, char* message, size_t n) {
   uint32_t version;
+  unsigned abi_major;
+  int abi_minor;
   const char* missing = NULL;
   memset(api, 0, sizeof *api);
   if (n > 0) message[0] = 0;
@@ -92,9 +94,10 @@ static inline int inlay_dl_open(const char* path, inlay_dl* api, char* message, 
     return -1;
   }
   version = api->inlay_abi_version();
-  if (version >> 16 != INLAY_ABI_MAJOR || (int)(version & 0xffffu) < INLAY_ABI_MINOR) {
-    snprintf(message, n, "%s offers ABI %u.%u, the program needs %d.%d", path, (unsigned)(version >> 16),
-             (unsigned)(version & 0xffffu), INLAY_ABI_MAJOR, INLAY_ABI_MINOR);
+  abi_major = version >> 16;
+  abi_minor = version & 0xffffu;
+  if (abi_major != INLAY_ABI_MAJOR || abi_minor < INLAY_ABI_MINOR) {
+    snprintf(message, n, "%s offers ABI %u.%d, the program needs %d.%d", path, abi_major, abi_minor, INLAY_ABI_MAJOR, INLAY_ABI_MINOR);
     inlay_dl_close(api);
     return -1;
   }

@@ -26,8 +26,8 @@ type Answer struct {
 // next Next stops with an error that matches StatusCancelled and the context's error. Somebody has to compute, as for a Queue:
 // Engine.SetThread gives the engine a thread for that.
 func (e *Engine) Ask(ctx context.Context, request *Request) (*Answer, error) {
-	if ctx.Err() != nil {
-		return nil, cancelled("ask", ctx)
+	if err := ended("ask", ctx); err != nil {
+		return nil, err
 	}
 	if request != nil && request.Kind == RequestEmbed {
 		return nil, fail("ask", StatusInvalidArgument, "an answer has no vector: submit a request of kind RequestEmbed to a Queue")

@@ -2,6 +2,7 @@ package inlay
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -63,6 +64,11 @@ func TestInvalidArgument(t *testing.T) {
 	_, err = LoadReader(background, nil, 1, nil)
 	wantStatus(t, err, StatusInvalidArgument)
 	_, err = Load(background, "", nil)
+	wantStatus(t, err, StatusInvalidArgument)
+	var noContext context.Context
+	_, err = Load(noContext, testModel, nil)
+	wantStatus(t, err, StatusInvalidArgument)
+	_, err = engine.Ask(noContext, &Request{Text: "x"})
 	wantStatus(t, err, StatusInvalidArgument)
 	var none *Engine
 	_, err = none.Stats()

@@ -75,7 +75,7 @@ func ExampleEngine_NewConstraint() {
 		log.Fatal(err)
 	}
 	defer engine.Close()
-	constraint, err := engine.NewConstraint(inlay.ConstraintOptions{JSONSchema: `{
+	constraint, err := engine.NewConstraint(inlay.ConstraintOptions{Flags: inlay.ConstraintFlagCompact, JSONSchema: `{
 		"type": "object",
 		"properties": {"name": {"type": "string", "maxLength": 20}, "age": {"type": "integer", "minimum": 1, "maximum": 150}},
 		"required": ["name", "age"], "additionalProperties": false
@@ -106,6 +106,74 @@ func ExampleEngine_NewConstraint() {
 	}
 	fmt.Println(king.Age >= 1 && king.Age <= 150, generation.Finish())
 	// Output: true END_OF_GENERATION
+}
+
+// A tool is called, its result appended to the conversation, and the model answers.
+func ExampleEngine_NewMessageParser() {
+	ctx := context.Background()
+	engine, err := inlay.Load(ctx, os.Getenv("INLAY_TEST_MODEL"), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer engine.Close()
+	if err := engine.SetThread(&inlay.ThreadOptions{}); err != nil {
+		log.Fatal(err)
+	}
+	const tools = `[{"name": "price", "parameters": {"type": "object", "properties": {"item": {"enum": ["room", "meal"]}},
+		"required": ["item"], "additionalProperties": false}}]`
+	const writer = "<tool_call>" // "" where the model's own template knows calls
+	messages := `{"role": "user", "content": "What is a room?"}`
+	for _, choice := range []string{"required", "none"} {
+		prompt, err := engine.ChatTokens(`{"messages": [`+messages+`], "tools": `+tools+`}`, "", inlay.ChatAddGenerationPrompt)
+		if err != nil {
+			log.Fatal(err)
+		}
+		constraint, err := engine.NewConstraint(inlay.ConstraintOptions{
+			Message: `{"tools": ` + tools + `, "tool_choice": "` + choice + `", "parallel_tool_calls": false}`,
+			Prompt:  prompt, ChatTemplate: writer, Flags: inlay.ConstraintFlagCompact,
+		})
+		if err != nil {
+			log.Fatal(err)
+		}
+		defer constraint.Close()
+		parser, err := engine.NewMessageParser(inlay.MessageOptions{Tools: tools, Prompt: prompt, ChatTemplate: writer})
+		if err != nil {
+			log.Fatal(err)
+		}
+		defer parser.Close()
+		answer, err := engine.Ask(ctx, &inlay.Request{Tokens: prompt, Session: inlay.SessionOptions{MaxTokens: 300, Constraint: constraint}})
+		if err != nil {
+			log.Fatal(err)
+		}
+		defer answer.Close()
+		for event := range answer.Channel() {
+			for _, drawn := range event.Tokens {
+				if err := parser.Append([]int32{drawn.Token}); err != nil {
+					log.Fatal(err)
+				}
+			}
+		}
+		if err := answer.Err(); err != nil {
+			log.Fatal(err)
+		}
+		if err := parser.Finish(); err != nil { // parser.Take has the parts, also before the end
+			log.Fatal(err)
+		}
+		message, err := parser.Message()
+		if err != nil {
+			log.Fatal(err)
+		}
+		messages += ", " + message.JSON
+		if message.Calls > 0 { // the program does what the calls ask for
+			messages += `, {"role": "tool", "content": "5 coins"}`
+		}
+	}
+	var all []inlay.ChatMessage
+	if err := json.Unmarshal([]byte("["+messages+"]"), &all); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(strings.Contains(messages, `"name": "price"`), all[2].Content, all[3].Role)
+	// Output: true 5 coins assistant
 }
 
 // Two requests, which the engine's own thread computes together.

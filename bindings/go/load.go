@@ -192,8 +192,8 @@ func load(ctx context.Context, options *LoadOptions, call func(*loading) Status)
 	if err := openDefault(); err != nil {
 		return nil, err
 	}
-	if ctx.Err() != nil {
-		return nil, cancelled("load", ctx)
+	if err := ended("load", ctx); err != nil {
+		return nil, err
 	}
 	params, release, err := options.params("load")
 	if err != nil {
@@ -292,6 +292,17 @@ func follow(ctx context.Context, control raw.Control, progress func(done, total 
 			progress(control.Progress())
 		}
 	}
+}
+
+// ended is the error of a context that is nil or has ended.
+func ended(op string, ctx context.Context) error {
+	if ctx == nil {
+		return fail(op, StatusInvalidArgument, "the context is nil")
+	}
+	if ctx.Err() != nil {
+		return cancelled(op, ctx)
+	}
+	return nil
 }
 
 func cancelled(op string, ctx context.Context) error {

@@ -13,6 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = {
     "Tales": ("queue.Submit", [r"1: ,", r"1: MaxTokens$", r"2: [^\n]+", r"2: [A-Z]\w+$"]),
     "Characters": ("session.Generate", [r'\{"mood":"(calm|angry)","coins":([0-9]|[1-9][0-9])\}$', r"(yes|no), Complete$"]),
+    "Tools": ("dispatcher.Submit", [r"CallBegin price$", r'\{"role": "user".*"name": "price".*"role": "tool".*"role": "assistant", "content": "[^"]+"\}$']),
     "Frames": ("ReadFrames", [r", [a-z]+ [a-z]+", r"32 tokens, MaxTokens, more than one frame: True$"]),
 }
 
