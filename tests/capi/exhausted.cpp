@@ -99,6 +99,12 @@ TEST_F(Exhausted, KeysOfThreadsAfterIt) {
   expect_work();
 }
 
+#ifdef __aarch64__
+constexpr unsigned kThreadOffset = R_AARCH64_TLS_TPREL;
+#else
+constexpr unsigned kThreadOffset = R_X86_64_TPOFF64;
+#endif
+
 // Bytes of static TLS that a library must have to be opened; 0: it goes without.
 size_t static_tls_of(const char* path) {
   std::ifstream file(path, std::ios::binary);
@@ -110,16 +116,21 @@ size_t static_tls_of(const char* path) {
     return out;
   };
   const auto header = at(0, ElfW(Ehdr)());
-  size_t n_tls = 0;
-  bool is_static = false;
+  size_t n_tls = 0, relocations = 0, n_relocations = 0;
   for (size_t i = 0; i < header.e_phnum; ++i) {
     const auto segment = at(header.e_phoff + i * header.e_phentsize, ElfW(Phdr)());
     if (segment.p_type == PT_TLS) n_tls = segment.p_memsz + segment.p_align - 1;
     if (segment.p_type != PT_DYNAMIC) continue;
     for (size_t k = 0; k < segment.p_filesz / sizeof(ElfW(Dyn)); ++k) {
       const auto entry = at(segment.p_offset + k * sizeof(ElfW(Dyn)), ElfW(Dyn)());
-      is_static = is_static || (entry.d_tag == DT_FLAGS && (entry.d_un.d_val & DF_STATIC_TLS) != 0);
+      if (entry.d_tag == DT_RELA) relocations = entry.d_un.d_ptr;  // before all that is loaded elsewhere than it lies in the file
+      if (entry.d_tag == DT_RELASZ) n_relocations = entry.d_un.d_val / sizeof(ElfW(Rela));
     }
+  }
+  // The flag DF_STATIC_TLS says the same, but the linker for ARM64 does not set it.
+  bool is_static = false;
+  for (size_t i = 0; i < n_relocations; ++i) {
+    is_static = is_static || ELF64_R_TYPE(at(relocations + i * sizeof(ElfW(Rela)), ElfW(Rela)()).r_info) == kThreadOffset;
   }
   return is_static ? n_tls : 0;
 }

@@ -1,4 +1,5 @@
 """The C programs of examples/c."""
+import json
 import os
 import pathlib
 import re
@@ -6,8 +7,8 @@ import re
 import tool_case
 from tool_case import OWN_MODEL, ModelCase, run_program
 
-CHAT, COMPLETE, EIGHT, REQUESTS, CANCEL, EMBED, GAME_LOOP, TOKENS = (tool_case.BUILD / "bin" / f"example_{name}{tool_case.TOOL.suffix}"
-                                                     for name in ("chat", "complete", "eight", "requests", "cancel", "embeddings", "game_loop", "tokens"))
+CHAT, COMPLETE, EIGHT, REQUESTS, CANCEL, EMBED, GAME_LOOP, TOOLS, TOKENS = (tool_case.BUILD / "bin" / f"example_{name}{tool_case.TOOL.suffix}"
+                                                     for name in ("chat", "complete", "eight", "requests", "cancel", "embeddings", "game_loop", "tools", "tokens"))
 PROMPTS = ["the fox", "and then", "Once upon a time the"]
 FRAMES = re.compile(rb"(\w+) +(\d+) frames, ms: p50 ([\d.]+) p99 ([\d.]+) max ([\d.]+); (\d+) bytes shown\n")
 
@@ -93,11 +94,22 @@ class CExamples(ModelCase):
             self.assertGreater(int(row[5]), 100)
         self.assertGreaterEqual(float(rows[3][2]), 6)  # 2 ms of it for the character
 
+    def test_tools_are_called_and_answered(self):
+        called, said = map(json.loads, self.good(TOOLS, OWN_MODEL).splitlines())
+        (call,) = called["tool_calls"]
+        self.assertEqual(call["function"]["name"], "price")
+        arguments = call["function"]["arguments"]
+        arguments = arguments if isinstance(arguments, dict) else json.loads(arguments)
+        self.assertEqual(list(arguments), ["item"])
+        self.assertIn(arguments["item"], ("room", "meal"))
+        self.assertNotIn("tool_calls", said)
+        self.assertGreater(len(said["content"]), 10)
+
     def test_mistakes_are_named(self):
         lost = run_program(TOKENS, "/nonexistent/libinlay.so", self.model, "cpu", "cases.tsv")
         self.assertEqual(lost.returncode, 1)
         self.assertIn(b"/nonexistent/libinlay.so", lost.stderr)
-        for program, arguments in ((CHAT, []), (COMPLETE, ["the fox"]), (EIGHT, ["3"]), (CANCEL, []), (EMBED, ["a", "b"]), (GAME_LOOP, [])):
+        for program, arguments in ((CHAT, []), (COMPLETE, ["the fox"]), (EIGHT, ["3"]), (CANCEL, []), (EMBED, ["a", "b"]), (GAME_LOOP, []), (TOOLS, [])):
             wrong = run_program(program, "/nonexistent.gguf", *arguments)
             self.assertEqual(wrong.returncode, 1)
             self.assertIn(b"NOT_FOUND", wrong.stderr)

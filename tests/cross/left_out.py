@@ -74,6 +74,8 @@ TABLE = {
         r"unit_base\.HostLimits\.LimitsOfResources": EMULATOR + "qemu sets no limit of address space for the programs that it runs",
         r"capi\.opened_again.*": EMULATOR + "the memory and the threads that it finds in /proc are the emulator's",
         r"capi\.Devices/Lifetime\.AThousandSessionsLeaveNothing/.*": EMULATOR + "a thousand sessions take an emulator more than ten minutes",
+        r"capi_exhausted\.Exhausted\.(NothingIsTheControl|KeysOf.*)": EMULATOR + "the memory of a thread that it finds in /proc is the emulator's",
+        r"capi_exhausted\.Exhausted\.AddressSpace": EMULATOR + "qemu sets no limit of address space for the programs that it runs",
         r"capi_forks\..*": EMULATOR + "qemu 7.2 ends at an assertion of its own in a child that was forked beside threads",
         r"unit_base\.FloatEnvironment\.HidesTraps.*|capi\.HostState\.TrapsAreOn": EMULATOR + "ARM64 processors have no traps",
     },
