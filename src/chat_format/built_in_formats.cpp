@@ -78,7 +78,8 @@ constexpr BuiltIn kFormats[] = {
   "name": "hermes",
   "reasoning": {"begin": "<think>", "end": "</think>"},
   "calls": {
-    "written": "json", "begin": "<tool_call>", "end": "</tool_call>", "name_key": "name", "arguments_key": ["arguments", "parameters"], "id_key": "id"
+    "written": "json", "begin": "<tool_call>", "end": "</tool_call>", "name_key": "name", "arguments_key": ["arguments", "parameters"],
+    "id_key": "id", "writes_id": false
   },
   "template_has": "<tool_call>"
 })"},

@@ -110,6 +110,7 @@ Status read_json_calls(Members& members, ChatFormat::Calls& calls) {
   INLAY_TRY(members.text("name_key", calls.name_key));
   INLAY_TRY(members.texts("arguments_key", calls.arguments_keys));
   INLAY_TRY(members.text("id_key", calls.id_key));
+  INLAY_TRY(members.truth("writes_id", calls.writes_id));
   if (calls.name_key.empty()) return members.lacks("name_key");
   if (calls.arguments_keys.empty()) return members.lacks("arguments_key");
   return calls.begin.empty() && !calls.bare ? members.lacks("begin") : Status{};

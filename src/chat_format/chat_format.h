@@ -32,6 +32,7 @@ struct ChatFormat {
     std::string name_key;               // of json
     std::vector<std::string> arguments_keys;
     std::string id_key;
+    bool writes_id = true;  // false: an id is read where a model writes one, and a constraint lets it write none
     Marker id_begin;         // of named; may be missing
     std::string name_prefix, name_suffix;  // of named: where there is a prefix, the word is the id, and the name lies between both; of python
     Marker arguments_begin;  // of named and tagged: what ends the name

@@ -18,7 +18,7 @@ namespace inlay::constraint {
 
 // Grows when a source means another constraint than before: when a schema, a grammar, an expression or a demand on a message lets through other
 // texts. Where a text is gone on with that was written by another version, it may lead nowhere.
-inline constexpr uint32_t kCompilerVersion = 1;
+inline constexpr uint32_t kCompilerVersion = 2;
 
 struct ConstraintLimits {
   size_t compile_bytes = size_t{64} << 20;

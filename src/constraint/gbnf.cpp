@@ -319,7 +319,7 @@ Result<Grammar> compile_regex(std::string_view pattern, const GbnfLimits& limits
   out.regexes.set_limit(limits.bytes);
   out.regexes.allow_steps(limits.steps);
   INLAY_ASSIGN(const RegexId regex, compile_whole_pattern(out.regexes, pattern, Spelling::plain));
-  out.start = out.add_rule("the pattern");
+  out.start = out.add_rule("of the pattern");
   out.add_production(out.start, {terminal(regex)});
   return out;
 }

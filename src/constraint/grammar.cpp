@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <unordered_map>
 
 namespace inlay::constraint {
 
@@ -162,6 +163,47 @@ void Grammar::find_productive(bool with_equal_keys) {
   });
 }
 
+bool Grammar::can_match(const Symbol& symbol) {
+  if (symbol.kind != SymbolKind::rule) return is_productive(symbol);
+  std::vector<uint32_t> reached{symbol.id};
+  std::unordered_map<uint32_t, uint32_t> number{{symbol.id, 0}};
+  std::vector<std::vector<uint32_t>> users(1);
+  for (uint32_t user = 0; user < reached.size(); ++user) {
+    rules[reached[user]].productive = false;
+    for_each_symbol(*this, rules[reached[user]], [&](const Symbol& part) {
+      regexes.add_steps(1);
+      if (part.kind != SymbolKind::rule && part.kind != SymbolKind::some) return;
+      const auto [at, is_new] = number.try_emplace(part.id, static_cast<uint32_t>(reached.size()));
+      if (is_new) reached.push_back(part.id), users.emplace_back();
+      users[at->second].push_back(user);
+    });
+  }
+  until_settled(reached.size(), users, [&] { return regexes.is_full(); }, [&](uint32_t i) {
+    Rule& rule = rules[reached[i]];
+    return !rule.productive && (rule.productive = is_productive(rule, false));
+  });
+  return rules[symbol.id].productive;
+}
+
+// From the start down to the last rule that has a name of its own, through rules that nothing matches.
+const std::string& Grammar::dead_name() const {
+  const auto is_dead = [&](const Symbol& symbol) { return (symbol.kind == SymbolKind::rule || symbol.kind == SymbolKind::some) && !rules[symbol.id].productive; };
+  std::vector<bool> seen(rules.size());
+  uint32_t at = start, named = start;
+  while (!seen[at]) {
+    const Rule& rule = rules[at];
+    seen[at] = true;
+    if (rule.name.find(' ') == std::string::npos) named = at;
+    if (rule.kind == RuleKind::object) break;  // members that need not be there may be dead, too
+    uint32_t next = at;
+    for_each_symbol(*this, rule, [&](const Symbol& symbol) {
+      if (next == at && is_dead(symbol)) next = symbol.id;
+    });
+    at = next;
+  }
+  return rules[named].name;
+}
+
 // What can be chosen can then be finished.
 void Grammar::drop_unproductive() {
   for (Rule& rule : rules)
@@ -249,7 +291,7 @@ Status Grammar::finish() {
   find_nullable();
   find_productive();
   if (regexes.is_full()) return {};
-  if (!rules[start].productive) return error(Code::invalid_argument, "nothing can match");
+  if (!rules[start].productive) return error(Code::format, "nothing can match the rule %s", dead_name().c_str());
   drop_unproductive();
   return order_rules();
 }

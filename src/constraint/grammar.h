@@ -72,7 +72,7 @@ struct Rule {
   RuleKind kind = RuleKind::productions;
   uint32_t detail = 0;                // of a list or an object
   std::vector<uint32_t> productions;  // where they begin in Grammar::symbols
-  std::string name;                   // for messages
+  std::string name;                   // for messages; words where it has none of its own
   bool nullable = false;
   bool productive = false;  // some text can be derived
   uint32_t rank = 0;        // larger than that of every rule that may begin with it
@@ -112,18 +112,21 @@ class Grammar {
   void make_object(uint32_t rule, ObjectRule object);
 
   // Finds what is nullable and productive, drops what is not productive, and orders the rules. An error where a rule begins
-  // with itself, or where nothing matches.
+  // with itself, or where nothing matches: then it names a rule that nothing matches.
   Status finish();
   size_t memory() const;
   // Of what there is so far. `with_equal_keys`: as if keys that are the same made an object larger, so that what an object of other keys can
   // be is found, too.
   void find_productive(bool with_equal_keys = false);
   bool is_productive(const Symbol& symbol);
+  // Whether some text can be derived of it, of the rules that there are so far; whatever was assumed of those it calls is forgotten.
+  bool can_match(const Symbol& symbol);
 
  private:
   bool is_nullable(const Symbol& symbol) const;
   bool is_productive(const Rule& rule, bool with_equal_keys);
   void find_nullable();
+  const std::string& dead_name() const;
   void drop_unproductive();
   void left_calls(uint32_t rule, std::vector<uint32_t>& out) const;
   Status order_rules();

@@ -34,7 +34,9 @@ Result<AddedSchema> add_json_schema(Grammar& grammar, JsonLanguage& language, co
     root = schemas.add(std::move(object));
   }
   const uint32_t start = grammar.start;
-  INLAY_TRY(SchemaCompiler(schemas, language, grammar, limits).run(root));
+  SchemaCompiler compiler(schemas, language, grammar, limits);
+  INLAY_TRY(compiler.run(root));
+  if (!options.may_match_nothing) INLAY_TRY(compiler.check_can_match(root));
   return AddedSchema{call(std::exchange(grammar.start, start)), std::move(schemas.remarks())};
 }
 

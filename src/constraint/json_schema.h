@@ -15,6 +15,7 @@ namespace inlay::constraint {
 struct SchemaOptions {
   JsonStyle style;
   bool lenient = false;  // what is not supported is dropped and remarked, not refused
+  bool may_match_nothing = false;  // that is no error: what demands the schema can be left out
 };
 
 struct SchemaLimits {
@@ -27,10 +28,10 @@ struct SchemaLimits {
 
 struct CompiledSchema {
   Grammar grammar;
-  std::vector<std::string> remarks;  // formats that are not known, and what lenient dropped, with their places
+  std::vector<std::string> remarks;  // keywords and formats that are not known, and what lenient dropped, with their places
 };
 
-// Errors name keyword and place. Code::format: no JSON, or no schema; Code::unsupported: a keyword, or a limit.
+// Errors name keyword and place. Code::format: no JSON, no schema, or one that nothing matches; Code::unsupported: a keyword, or a limit.
 Result<CompiledSchema> compile_json_schema(std::string text, const SchemaOptions& options = {}, const SchemaLimits& limits = {});
 // Adds what `schema`, a value of `document`, demands to a grammar, and gives its symbol; `start` stays. is_object: and that it is an object.
 struct AddedSchema {

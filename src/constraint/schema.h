@@ -150,6 +150,7 @@ class SchemaSet {
   std::map<SchemaId, SchemaId> not_;
   std::optional<JsonDocument> words_;  // null, false and true
   std::vector<std::string> remarks_;
+  size_t n_unknown_ = 0;  // keywords that were remarked
 };
 
 bool equal_values(const JsonValue& a, const JsonValue& b);

@@ -20,6 +20,11 @@ Status SchemaCompiler::run(SchemaId root) {
   INLAY_ASSIGN(const Symbol symbol, symbol_of({{root, Demand::whole}}));
   grammar_.start = grammar_.add_rule("the schema");
   grammar_.add_production(grammar_.start, {symbol});
+  return settle();
+}
+
+// Makes the rules that others wait for.
+Status SchemaCompiler::settle() {
   while (!pending_.empty() || !open_groups_.empty()) {
     if (store_.is_full() || known_.size() > limits_.sets) return too_many();
     store_.add_steps(1);

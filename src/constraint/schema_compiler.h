@@ -18,6 +18,8 @@ class SchemaCompiler {
 
   // Fills the grammar, whose start becomes the schema's rule.
   Status run(SchemaId root);
+  // Then: an error where nothing matches the schema, with the place of the deepest one on the way that nothing matches.
+  Status check_can_match(SchemaId root);
 
  private:
   // A demand: all of a schema, or its own keywords (base), or that one of its groups' branches hold, or that one of the
@@ -54,6 +56,11 @@ class SchemaCompiler {
     Where where;
   };
 
+  Status settle();
+  Result<bool> can_match(const Demands& demands);
+  Result<Demands> dead_part(const Demands& demands);
+  Result<std::vector<Demands>> needed_values(Demands demands);
+
   Result<Symbol> symbol_of(Demands demands, uint32_t depth = 0);
   Result<Symbol> make_symbol(const Demands& demands, uint32_t depth);
   Status expand(Demands& demands);
@@ -80,7 +87,9 @@ class SchemaCompiler {
   Status make_object(uint32_t rule, Merged merged);
   Status add_other_members(const Merged& merged, const std::vector<std::string>& names, RegexId names_language, ObjectRule& object);
   Status check_min_properties(const Merged& merged, ObjectRule& object);
-  Result<Symbol> member_value(const Merged& merged, std::string_view name);
+  static void index_properties(Merged& merged);
+  Demands member_demands(const Merged& merged, std::string_view name);
+  Demands item_demands(const Merged& merged, size_t index);
   Result<RegexId> names_language(const Merged& merged);
   Status add_branch(std::vector<Demands>& branches, const Demands& demands);
   Status too_many() const;

@@ -184,14 +184,7 @@ Status SchemaCompiler::make_array(uint32_t rule, const Merged& merged) {
   }
   if (!list.once.empty()) return grammar_.make_list(rule, std::move(list)), Status{};
   for (size_t i = 0; i <= n_prefix; ++i) {
-    Demands demands;
-    for (const Schema* schema : merged.bases) {
-      if (i < schema->prefix.size())
-        demands.push_back({schema->prefix[i], Demand::whole});
-      else if (schema->items)
-        demands.push_back({*schema->items, Demand::whole});
-    }
-    if (demands.empty()) demands.push_back({schemas_.anything(), Demand::whole});
+    Demands demands = item_demands(merged, i);
     if (!contains.empty()) INLAY_TRY(make_contains(demands, *contains[0], list));
     INLAY_ASSIGN(const Symbol symbol, symbol_of(std::move(demands)));
     if (i < n_prefix)
@@ -203,7 +196,26 @@ Status SchemaCompiler::make_array(uint32_t rule, const Merged& merged) {
   return {};
 }
 
-Result<Symbol> SchemaCompiler::member_value(const Merged& merged, std::string_view name) {
+SchemaCompiler::Demands SchemaCompiler::item_demands(const Merged& merged, size_t index) {
+  Demands demands;
+  for (const Schema* schema : merged.bases) {
+    if (index < schema->prefix.size())
+      demands.push_back({schema->prefix[index], Demand::whole});
+    else if (schema->items)
+      demands.push_back({*schema->items, Demand::whole});
+  }
+  if (demands.empty()) demands.push_back({schemas_.anything(), Demand::whole});
+  return demands;
+}
+
+void SchemaCompiler::index_properties(Merged& merged) {
+  for (const Schema* schema : merged.bases) {
+    merged.properties.emplace_back();
+    for (const PropertySchema& property : schema->properties) merged.properties.back().emplace(property.name, property.schema);
+  }
+}
+
+SchemaCompiler::Demands SchemaCompiler::member_demands(const Merged& merged, std::string_view name) {
   const std::string key = escaped(name);
   store_.add_steps(merged.bases.size());
   Demands demands;
@@ -220,7 +232,7 @@ Result<Symbol> SchemaCompiler::member_value(const Merged& merged, std::string_vi
     if (!own && schema->additional) add(*schema->additional);
   }
   if (demands.empty()) demands.push_back({schemas_.anything(), Demand::whole});
-  return symbol_of(std::move(demands));
+  return demands;
 }
 
 // The characters of keys that propertyNames leaves, or kAnyText.
@@ -247,10 +259,7 @@ Result<RegexId> SchemaCompiler::names_language(const Merged& merged) {
 
 Status SchemaCompiler::make_object(uint32_t rule, Merged merged) {
   ObjectRule object = language_.object();
-  for (const Schema* schema : merged.bases) {
-    merged.properties.emplace_back();
-    for (const PropertySchema& property : schema->properties) merged.properties.back().emplace(property.name, property.schema);
-  }
+  index_properties(merged);
   std::vector<std::string> names;
   std::map<std::string, bool, std::less<>> required;
   for (const Schema* schema : merged.bases) {
@@ -272,7 +281,7 @@ Status SchemaCompiler::make_object(uint32_t rule, Merged merged) {
   for (const std::string& name : names) {
     store_.add_steps(name.size());
     if (store_.is_full()) return too_many();
-    INLAY_ASSIGN(Symbol value, member_value(merged, name));
+    INLAY_ASSIGN(Symbol value, symbol_of(member_demands(merged, name)));
     const std::string characters = escaped(name);
     if (allowed != kAnyText && !schemas_.matches(allowed, characters + "\"")) value = terminal(kNothing);
     object.members.push_back({language_.key(store_.literal(characters)), value, required[name]});

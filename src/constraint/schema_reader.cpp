@@ -28,9 +28,17 @@ Result<Decimal> number_of(const JsonValue& value) {
 
 constexpr uint64_t kStepsOfSchema = 256;  // one takes about 1 KB: so many of them end at the limit of steps
 constexpr uint64_t kStepsOfRemark = 8192;
+constexpr size_t kMaxUnknown = 100;  // keywords that are remarked: no schema is too large by its annotations
 
 bool is_one_of(std::string_view key, std::initializer_list<std::string_view> keys) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+// What demands nothing, or is read elsewhere.
+bool is_annotation(std::string_view key) {
+  return key.starts_with("x-") ||
+         is_one_of(key, {"title", "description", "default", "example", "examples", "deprecated", "readOnly", "writeOnly", "contentMediaType", "contentEncoding", "contentSchema", "$comment",
+                         "$schema", "$vocabulary", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$defs", "definitions"});
 }
 
 }  // namespace
@@ -148,7 +156,12 @@ Status SchemaSet::read_keyword(std::string_view key, const JsonValue& value, con
   if (!known) INLAY_TRY(read_array_keyword(key, value, whole, out, known));
   if (!known) INLAY_TRY(read_object_keyword(key, value, out, known));
   if (!known) INLAY_TRY(read_logic_keyword(key, value, whole, out, known));
-  return {};  // all others are annotations
+  // All others are annotations: those that are not known may be misspelt.
+  if (!known && !is_annotation(key) && n_unknown_ < kMaxUnknown) {
+    ++n_unknown_;
+    remark(value, "the keyword is not known; it demands nothing");
+  }
+  return {};
 }
 
 Status SchemaSet::read_types(const JsonValue& value, Schema& out) {

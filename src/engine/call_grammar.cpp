@@ -62,7 +62,7 @@ CallGrammar::CallGrammar(const ModelChatFormat& format, const MessageDemand& dem
       store_(grammar.regexes), style_(style_of(style, written_)), lenient_(lenient), language_(grammar, style_) {}
 
 Status CallGrammar::check() const {
-  if (!written_.has_calls()) return error(Code::unsupported, "the model's chat format '%s' has no calls of tools", written_.name.c_str());
+  if (!written_.has_calls()) return error(Code::unsupported, "the chat format '%s' has no calls of tools", written_.name.c_str());
   for (const DemandedTool& tool : demand_.tools) {
     const bool fits = calls_.written == Written::json || (calls_.written == Written::python ? is_python_word(tool.name, false) : is_plain_word(tool.name));
     if (!fits) return error(Code::unsupported, "the tool's name %s cannot be written in the chat format '%s'", quote(tool.name).c_str(), written_.name.c_str());
@@ -76,16 +76,16 @@ RegexId CallGrammar::one_of(std::string_view characters, uint32_t min, uint32_t 
   return store_.repeat(store_.bytes(set), min, max);
 }
 
-Result<Symbol> CallGrammar::schema(const JsonDocument& document, const JsonValue& value, bool is_object) {
-  INLAY_ASSIGN(constraint::AddedSchema added,
-               constraint::add_json_schema(grammar_, language_, document, value, is_object, {.style = style_, .lenient = lenient_}));
+Result<Symbol> CallGrammar::schema(const JsonDocument& document, const JsonValue& value, bool is_object, bool is_needed) {
+  INLAY_ASSIGN(constraint::AddedSchema added, constraint::add_json_schema(grammar_, language_, document, value, is_object,
+                                                                          {.style = style_, .lenient = lenient_, .may_match_nothing = !is_needed}));
   std::move(added.remarks.begin(), added.remarks.end(), std::back_inserter(remarks_));
   return added.symbol;
 }
 
 Result<Symbol> CallGrammar::arguments(const DemandedTool& tool) {
   if (!tool.parameters) return language_.any_object();
-  return schema(*tool.parameters, tool.parameters->root(), true);
+  return schema(*tool.parameters, tool.parameters->root(), true, true);
 }
 
 // ---- from a call's first marker to its last
@@ -167,7 +167,7 @@ Result<Symbol> CallGrammar::json_call(const DemandedTool& tool) {
     grammar_.make_object(id, std::move(rule));
     return constraint::call(id);
   };
-  if (calls_.id_key.empty()) return object({name, values});
+  if (calls_.id_key.empty() || !calls_.writes_id) return object({name, values});
   const Member id{key(calls_.id_key), terminal(language_.quoted(one_of(kWordCharacters, 1, kMaxIdCharacters))), false};
   return parts_.any_of({{object({id, name, values})}, {object({name, values, id})}});
 }
@@ -250,8 +250,9 @@ Result<Symbol> CallGrammar::python_body() {
       if (properties)
         for (const JsonMember& property : properties->members()) {
           if (!is_python_word(property.key, true)) return cannot_be_argument(property);
-          INLAY_ASSIGN(const Symbol value, schema(*tool.parameters, property.value, false));
-          rule.members.push_back({store_.literal(std::string(property.key) + "="), value, is_required(parameters, property.key)});
+          const bool is_needed = is_required(parameters, property.key);
+          INLAY_ASSIGN(const Symbol value, schema(*tool.parameters, property.value, false, is_needed));
+          rule.members.push_back({store_.literal(std::string(property.key) + "="), value, is_needed});
         }
     }
     const uint32_t id = grammar_.add_rule("a call of " + tool.name);
@@ -282,8 +283,9 @@ Result<Symbol> CallGrammar::tagged_body() {
       const auto properties = parameters.find("properties");
       if (properties)
         for (const JsonMember& property : properties->members()) {
-          INLAY_ASSIGN(const Symbols written, tagged_parameter(*tool.parameters, property, known.types("tool", property.key)));
-          one.push_back(is_required(parameters, property.key) ? parts_.any_of({written}) : parts_.optional(written));
+          const bool is_needed = is_required(parameters, property.key);
+          INLAY_ASSIGN(const Symbols written, tagged_parameter(*tool.parameters, property, known.types("tool", property.key), is_needed));
+          one.push_back(is_needed ? parts_.any_of({written}) : parts_.optional(written));
         }
     }
     one.push_back(terminal(parts_.line()));
@@ -292,7 +294,7 @@ Result<Symbol> CallGrammar::tagged_body() {
   return parts_.any_of(out);
 }
 
-Result<Symbols> CallGrammar::tagged_parameter(const JsonDocument& parameters, const JsonMember& property, uint8_t types) {
+Result<Symbols> CallGrammar::tagged_parameter(const JsonDocument& parameters, const JsonMember& property, uint8_t types, bool is_needed) {
   if (!is_plain_word(property.key)) return cannot_be_argument(property);
   Symbols out{terminal(parts_.line()), parts_.mark(calls_.parameter_begin), parts_.literal(property.key), parts_.mark(calls_.parameter_name_end)};
   if (!calls_.value_begin.empty()) {
@@ -301,10 +303,11 @@ Result<Symbols> CallGrammar::tagged_parameter(const JsonDocument& parameters, co
   }
   const Symbol line = terminal(calls_.value_lines ? store_.byte('\n') : constraint::kEmptyText);
   if ((types & kStringType) == 0) {
-    INLAY_ASSIGN(const Symbol value, schema(parameters, property.value, false));
+    INLAY_ASSIGN(const Symbol value, schema(parameters, property.value, false, is_needed));
     return joined({out, {line, value, line, parts_.mark(calls_.value_end)}});
   }
   INLAY_ASSIGN(RegexId text, tagged_text(property.value, types));
+  if (is_needed && store_.is_nothing(text) && !store_.is_full()) return error(Code::format, "%s: nothing can match", property.value.where().c_str());
   if (calls_.value_lines) text = store_.concat({store_.byte('\n'), text, store_.byte('\n')});
   return joined({out, parts_.until(text, calls_.value_end)});
 }

@@ -26,7 +26,7 @@ class CallGrammar {
 
  private:
   constraint::RegexId one_of(std::string_view characters, uint32_t min, uint32_t max);
-  Result<constraint::Symbol> schema(const JsonDocument& document, const JsonValue& value, bool is_object);
+  Result<constraint::Symbol> schema(const JsonDocument& document, const JsonValue& value, bool is_object, bool is_needed);
   Symbols call_begin(size_t from) const;
   Symbols call_end() const;
   Result<constraint::Symbol> body();
@@ -44,7 +44,7 @@ class CallGrammar {
   Status cannot_be_argument(const JsonMember& property) const;
   bool is_required(const JsonValue& parameters, std::string_view name) const;
   Result<constraint::Symbol> tagged_body();
-  Result<Symbols> tagged_parameter(const JsonDocument& parameters, const JsonMember& property, uint8_t types);
+  Result<Symbols> tagged_parameter(const JsonDocument& parameters, const JsonMember& property, uint8_t types, bool is_needed);
   Result<constraint::RegexId> tagged_text(const JsonValue& property, uint8_t types);
 
   const ChatFormat& written_;

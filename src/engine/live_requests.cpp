@@ -222,6 +222,11 @@ bool LiveRequests::has_session(Request& request) {
   RequestSessions::Turn turn = RequestSessions::turn_of(request);
   RequestOptions checked{.session = std::move(turn.options)};
   Status status = check(turn.prompt, checked);
+  if (status.code == Code::context_full && !run.options.replaces) {
+    const auto n_context = static_cast<size_t>(engine_.info_.n_context);
+    status.message = error(Code::context_full, "the session has %d tokens and the prompt adds %zu; the context of %zu has room for %zu and an answer", turn.n_kept, run.prompt.size(),
+                           n_context, n_context - 1).message;
+  }
   turn.options = std::move(checked.session);
   if (request.draws()) run.queue->make_room_for_top(request, turn.options.sampler.n_logprobs);
   sessions_.take(request, std::move(turn));

@@ -1,6 +1,7 @@
 #include "src/engine/message_grammar.h"
 
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "src/constraint/json_schema.h"
@@ -34,6 +35,8 @@ class MessageWriter {
     grammar_.add_production(grammar_.start, {start});
     MessageGrammar out{std::move(grammar_), std::move(remarks_)};
     std::move(calls_.remarks().begin(), calls_.remarks().end(), std::back_inserter(out.remarks));
+    std::set<std::string> seen;  // a schema is compiled wherever it may be written
+    std::erase_if(out.remarks, [&](const std::string& remark) { return !seen.insert(remark).second; });
     return out;
   }
 

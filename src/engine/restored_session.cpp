@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "src/base/format.h"
 #include "src/engine/saved_session.h"
 #include "src/engine/session_bytes.h"
 #include "src/engine/turn.h"
@@ -19,7 +20,7 @@ const char* name_of_type(uint32_t kv_dtype) {
 class Input {
  public:
   explicit Input(const StateSource& source) : source_(&source) {}
-  explicit Input(std::span<const std::byte> bytes) : n_bytes(std::max<uint64_t>(1, bytes.size())), left_(bytes) {}
+  explicit Input(std::span<const std::byte> bytes) : n_bytes(bytes.size()), left_(bytes) {}
   const uint64_t n_bytes = 0;  // there are; 0: not known
 
   Status read(std::span<std::byte> into) {
@@ -56,7 +57,7 @@ class Input {
     return {};
   }
   Result<std::span<const std::byte>> next(size_t n) {
-    if (n > left_.size()) return error(Code::format, "the saved session ends after %zu bytes", static_cast<size_t>(n_bytes));
+    if (n > left_.size()) return error(Code::format, "the saved session ends after %s", counted(n_bytes, "byte").c_str());
     const std::span<const std::byte> out = left_.first(n);
     left_ = left_.subspan(n);
     return out;
@@ -186,6 +187,9 @@ static Result<std::shared_ptr<Session>> restore(const std::shared_ptr<Engine>& e
 
 Result<std::shared_ptr<Session>> restore_session(const std::shared_ptr<Engine>& engine, const StateSource& source) { return restore(engine, Input(source)); }
 
-Result<std::shared_ptr<Session>> restore_session(const std::shared_ptr<Engine>& engine, std::span<const std::byte> bytes) { return restore(engine, Input(bytes)); }
+Result<std::shared_ptr<Session>> restore_session(const std::shared_ptr<Engine>& engine, std::span<const std::byte> bytes) {
+  if (bytes.empty()) return error(Code::format, "the saved session has no bytes");
+  return restore(engine, Input(bytes));
+}
 
 }  // namespace inlay

@@ -76,7 +76,13 @@ const Refusal kRefusals[] = {
     {"root ::= root \"a\" | \"a\"", "the rule root begins with itself"},
     {"root ::= a\na ::= b \"x\"\nb ::= a \"y\" | \"z\"\n", "begins with itself"},
     {"root ::= a root \"x\" | \"y\"\na ::= \"q\"?\n", "begins with itself"},
-    {"root ::= \"a\" root", "nothing can match"},
+};
+
+// The last rule on the way that nothing matches.
+const Refusal kDead[] = {
+    {"root ::= \"a\" root", "nothing can match the rule root"},
+    {"root ::= \"a\" b \"c\"\nb ::= \"x\" (d | \"y\" d)+\nd ::= \"z\" d\n", "nothing can match the rule d"},
+    {"root ::= b | c\nb ::= \"x\" b\nc ::= \"y\" c", "nothing can match the rule b"},
 };
 
 TEST(ConstraintGrammar, RefusesWithPlaceAndReason) {
@@ -85,6 +91,16 @@ TEST(ConstraintGrammar, RefusesWithPlaceAndReason) {
     Status status = grammar.ok() ? Constraint::make(*std::move(grammar), byte_vocabulary()).status() : grammar.status();
     EXPECT_FALSE(status.ok()) << one.grammar;
     EXPECT_NE(status.message.find(one.message), std::string::npos) << one.grammar << ": " << status.message;
+  }
+}
+
+TEST(ConstraintGrammar, NamesARuleThatNothingMatches) {
+  for (const Refusal& one : kDead) {
+    auto grammar = compile_gbnf(one.grammar, {});
+    ASSERT_TRUE(grammar.ok()) << one.grammar;
+    const Status status = Constraint::make(*std::move(grammar), byte_vocabulary()).status();
+    EXPECT_EQ(status.code, Code::format) << one.grammar;
+    EXPECT_EQ(status.message, one.message) << one.grammar;
   }
 }
 

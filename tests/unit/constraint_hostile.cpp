@@ -127,6 +127,23 @@ const Hostile kHostile[] = {
     {"schema_conditions", Kind::schema, [] {
        return "{\"type\":\"object\",\"allOf\":[" + count_of("{\"if\":{\"required\":[\"a", "\"]},\"then\":{\"minProperties\":1},\"else\":{\"maxProperties\":9}}", 40) + "]}";
      }, "too large"},
+    {"schema_dead_last", Kind::schema, [] {
+       return "{\"type\":\"object\",\"properties\":{" + count_of("\"k", "\":{}", 5'000) + ",\"z\":false},\"required\":[" + count_of("\"k", "\"", 5'000) + ",\"z\"]}";
+     }, "properties.z: nothing can match"},
+    {"schema_dead_deep", Kind::schema, [] {
+       std::string out = "false";
+       for (int i = 0; i < 60; ++i) out = "{\"type\":\"object\",\"properties\":{\"a\":" + out + "},\"required\":[\"a\"]}";
+       return out;
+     }, "a: nothing can match"},
+    {"schema_dead_beside_large_ones", Kind::schema, [] {
+       return "{\"type\":\"object\",\"properties\":{" + count_of("\"k", "\":{\"$ref\":\"#/$defs/a\"}", 500) + ",\"z\":false},\"required\":[" + count_of("\"k", "\"", 500) +
+              ",\"z\"],\"$defs\":{\"a\":{\"type\":\"object\",\"properties\":{" + count_of("\"k", "\":{\"$ref\":\"#/$defs/a\"}", 500) + "}}}}";
+     }, "properties.z: nothing can match"},
+    {"schema_dead_chain", Kind::schema, [] {
+       std::string out = "{\"$ref\":\"#/$defs/d0\",\"$defs\":{";
+       for (int i = 0; i < 3'000; ++i) out += "\"d" + std::to_string(i) + "\":{\"$ref\":\"#/$defs/d" + std::to_string(i + 1) + "\"},";
+       return out + "\"d3000\":false}}";
+     }, "nothing can match"},
     {"regex_text", Kind::regex, [] { return times("abc"); }, "too large"},
     {"regex_alternatives", Kind::regex, [] { return numbered("a", "", "|"); }, "too large"},
     {"regex_optional", Kind::regex, [] { return times("a?"); }, "too large"},

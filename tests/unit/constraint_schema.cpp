@@ -231,17 +231,51 @@ TEST(ConstraintSchema, LenientDropsAndRemarks) {
 }
 
 TEST(ConstraintSchema, NothingCanMatch) {
-  for (const char* schema : {"false", R"({"allOf":[{"type":"string"},{"type":"null"}]})", R"({"type":"integer","minimum":3,"maximum":2})",
-                             R"({"type":"object","properties":{"a":{"$ref":"#"}},"required":["a"]})",
-                             R"({"type":"array","uniqueItems":true,"items":{"enum":[1,1.0,2]},"minItems":3})",
-                             R"({"type":"array","contains":{},"maxItems":2,"minContains":3})", R"({"type":"array","items":{"type":"null"},"contains":{"const":1}})",
-                             R"({"type":"array","items":{"const":1},"contains":{"const":1},"minItems":3,"maxContains":2})", R"({"type":"object","required":["a"],"unevaluatedProperties":false})"}) {
-    auto grammar = compile_json_schema(schema);
-    ASSERT_TRUE(grammar.ok()) << schema << grammar.status().message;
-    const auto made = Constraint::make(std::move(grammar->grammar), byte_vocabulary());
-    ASSERT_FALSE(made.ok()) << schema;
-    EXPECT_EQ(made.status().message, "nothing can match");
+  constexpr const char* kWhole = "the document";
+  const struct {
+    const char *schema, *place;
+  } kRows[] = {
+      {"false", kWhole},
+      {R"({"enum":[]})", kWhole},
+      {R"({"allOf":[{"type":"string"},{"type":"null"}]})", kWhole},
+      {R"({"type":"integer","minimum":3,"maximum":2})", kWhole},
+      {R"({"type":"object","properties":{"a":{"$ref":"#"}},"required":["a"]})", "properties.a"},
+      {R"({"type":"array","uniqueItems":true,"items":{"enum":[1,1.0,2]},"minItems":3})", kWhole},
+      {R"({"type":"array","contains":{},"maxItems":2,"minContains":3})", kWhole},
+      {R"({"type":"array","items":{"type":"null"},"contains":{"const":1}})", kWhole},
+      {R"({"type":"array","items":{"const":1},"contains":{"const":1},"minItems":3,"maxContains":2})", kWhole},
+      {R"({"type":"object","required":["a"],"unevaluatedProperties":false})", "unevaluatedProperties"},
+      {R"({"type":"object","properties":{"ok":false,"deep":{"type":"integer","minimum":5,"maximum":3}},"required":["deep"]})", "properties.deep"},
+      {R"({"type":"object","properties":{"a":{"type":"array","minItems":2,"prefixItems":[{}],"items":{"enum":[]}}},"required":["a"]})", "properties.a.items"},
+      {R"({"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"required":["a"],"$defs":{"a":{"allOf":[{},false]}}})", "$defs.a.allOf[1]"},
+      {R"({"anyOf":[{"type":"object","properties":{"a":false},"required":["a"]},false]})", "anyOf[0].properties.a"},
+      {R"({"type":"object","anyOf":[false,{}],"properties":{"a":false},"required":["a"]})", "properties.a"},
+      {R"({"oneOf":[{"type":"null"},{"type":"null"}]})", kWhole},
+      {R"({"allOf":[{"type":"object","properties":{"a":{"type":"null"}}},{"required":["a"],"properties":{"a":{"type":"string"}}}]})", "allOf[0].properties.a"},
+  };
+  for (const auto& row : kRows) {
+    const auto result = compile_json_schema(row.schema);
+    ASSERT_FALSE(result.ok()) << row.schema;
+    EXPECT_EQ(result.status().code, Code::format);
+    EXPECT_EQ(result.status().message, "schema: " + std::string(row.place) + ": nothing can match") << row.schema;
   }
+  EXPECT_TRUE(compile_json_schema(R"({"type":"object","properties":{"a":false}})").ok()) << "a member that is never written is none that is needed";
+}
+
+TEST(ConstraintSchema, RemarksKeywordsThatAreNotKnown) {
+  const auto result = compile_json_schema(R"({"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"a","$comment":"b","title":"c","description":"d","default":1,"examples":[2],
+    "deprecated":true,"readOnly":true,"writeOnly":true,"contentMediaType":"e","x-own":3,"$defs":{"f":{"typ":"unread"}},"type":"object","propertes":{"title":{}},
+    "properties":{"requierd":{"type":"object","requierd":["a"]},"g":{"const":{"konst":1}}},"then":true,"minContains":1})");
+  ASSERT_TRUE(result.ok()) << result.status().message;
+  const std::vector<std::string> want = {"schema: propertes: the keyword is not known; it demands nothing",
+                                         "schema: properties.requierd.requierd: the keyword is not known; it demands nothing"};
+  EXPECT_EQ(result->remarks, want);
+  // So many that each remark would be a large part of what a schema may take.
+  std::string many = "{\"type\":\"null\"";
+  for (int i = 0; i < 20'000; ++i) many += ",\"k" + std::to_string(i) + "\":1";
+  const auto large = compile_json_schema(many + "}");
+  ASSERT_TRUE(large.ok()) << large.status().message;
+  EXPECT_EQ(large->remarks.size(), 100u);
 }
 
 }  // namespace

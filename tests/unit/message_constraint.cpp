@@ -273,8 +273,12 @@ TEST(MessageConstraint, KnownMessages) {
       {"hermes", "<tool_call>\n{\"name\": \"weather\", \"arguments\": {\"city\": \"Rome\", \"days\": 10}}\n</tool_call>", false, false, false},
       {"hermes", "<tool_call>\n{\"name\": \"weather\", \"arguments\": {\"city\": \"Rome\", \"days\": 3}}\n</tool_call>", true, true, false},
       {"hermes", "<tool_call>\n{\"name\": \"now\", \"arguments\": {}}", false, false, false},
+      {"hermes", "<tool_call>\n{\"name\": \"now\", \"arguments\": {}, \"id\": \"ab12CD34e\"}\n</tool_call>", false, false, false},  // it is read all the same
+      {"hermes", "<tool_call>\n{\"id\": \"ab12CD34e\", \"name\": \"now\", \"arguments\": {}}\n</tool_call>", false, false, false},
       {"hermes", "Hello", true, false, true},
       {"mistral", "[TOOL_CALLS][{\"name\": \"now\", \"arguments\": {}}, {\"name\": \"now\", \"arguments\": {}, \"id\": \"ab12CD34e\"}]", true, true, false},
+      {"mistral", "[TOOL_CALLS][{\"name\": \"now\", \"arguments\": {}, \"id\": \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}]", true, true, false},
+      {"mistral", "[TOOL_CALLS][{\"name\": \"now\", \"arguments\": {}, \"id\": \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}]", false, false, false},  // no id without an end
       {"llama3", "{\"name\": \"now\", \"parameters\": {}}", true, true, false},
       {"llama3", "{\"name\": \"now\"}", false, false, false},
       {"deepseek-v3", "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>now\n```json\n{}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>", true, true, false},
@@ -367,8 +371,15 @@ TEST(MessageConstraint, RefusesByName) {
       {"think", R"({"reasoning": {"tokens": 1}})", Code::format, "reasoning.tokens"},
       {"think", R"({"reasoning": 5})", Code::format, "reasoning"},
       {"content", R"({"reasoning": {"max_tokens": 5}})", Code::unsupported, "'content' has no reasoning"},
-      {"think", R"({"tools": [{"name": "a"}]})", Code::unsupported, "'think' has no calls"},
+      {"think", R"({"tools": [{"name": "a"}]})", Code::unsupported, "the chat format 'think' has no calls"},
       {"kimi", R"({"tools": [{"name": "a b"}]})", Code::unsupported, "'a b'"},
+      {"hermes", R"({"tools": [{"name": "a"}, {"name": "b", "parameters": {"properties": {"c": {"enum": []}}, "required": ["c"]}}]})", Code::format,
+       "tools[1].parameters: properties.c: nothing can match"},
+      {"lfm2", R"({"tools": [{"name": "b", "parameters": {"properties": {"c": {"enum": []}}, "required": ["c"]}}]})", Code::format, "properties.c: nothing can match"},
+      {"glm", R"({"tools": [{"name": "b", "parameters": {"properties": {"c": {"type": "integer", "minimum": 5, "maximum": 3}}, "required": ["c"]}}]})", Code::format, "properties.c: nothing can match"},
+      {"glm", R"({"tools": [{"name": "b", "parameters": {"properties": {"c": {"type": "string", "enum": []}}, "required": ["c"]}}]})", Code::format, "properties.c: nothing can match"},
+      {"hermes", R"({"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": "object", "properties": {"c": false}, "required": ["c"]}}}})", Code::format,
+       "schema: properties.c: nothing can match"},
       {"lfm2", R"({"tools": [{"name": "a", "parameters": {"properties": {"a b": {}}}}]})", Code::unsupported, "a b"},
       {"qwen3-coder", R"({"tools": [{"name": "a", "parameters": {"properties": {"b": {"type": "string", "pattern": "^c"}}}}]})", Code::unsupported, "'pattern'"},
       {"qwen3-coder", R"({"tools": [{"name": "a", "parameters": {"minProperties": 1}}]})", Code::unsupported, "'minProperties'"},
@@ -379,6 +390,29 @@ TEST(MessageConstraint, RefusesByName) {
     EXPECT_EQ(compile(*format_with(*written, Markers::words), Json::parse(row.demand), Open::nothing, &status), nullptr) << row.demand;
     EXPECT_EQ(status.code, row.code) << row.demand << ": " << status.message;
     EXPECT_NE(status.message.find(row.words), std::string::npos) << status.message;
+  }
+}
+
+// An argument that nothing matches, and that need not be there, is never written.
+TEST(MessageConstraint, ArgumentsThatNothingMatchesMayBeLeftOut) {
+  const Json demand = {{"tools", Json::parse(R"([{"name": "b", "parameters": {"properties": {"c": {"type": "integer", "minimum": 5, "maximum": 3}, "d": {"type": "string", "enum": []}, "e": {"type": "null"}}}}])")},
+                       {"tool_choice", "required"}};
+  for (const auto& [name, text] : {std::pair("lfm2", "<|tool_call_start|>[b(e=None)]<|tool_call_end|>"),
+                                   std::pair("glm", "<tool_call>b\n<arg_key>e</arg_key>\n<arg_value>null</arg_value>\n</tool_call>")}) {
+    const auto written = ChatFormat::read(std::string(chat_format_json(name)));
+    const ModelChatFormatPtr format = format_with(*written, Markers::words);
+    EXPECT_TRUE(lets_through(*format, compile(*format, demand, Open::nothing), text)) << text;
+  }
+}
+
+// What a schema has is remarked once, however often it is compiled.
+TEST(MessageConstraint, RemarksOnce) {
+  const Json demand = {{"tools", Json::parse(R"([{"name": "b", "parameters": {"type": "object", "propertes": {}}}])")}};
+  for (const char* name : {"hermes", "llama3", "mistral", "kimi", "harmony"}) {
+    const auto written = ChatFormat::read(std::string(chat_format_json(name)));
+    auto made = message_grammar(*format_with(*written, Markers::words), *MessageDemand::read(demand.dump()), Open::nothing, {}, false);
+    ASSERT_TRUE(made.ok()) << made.status().message;
+    EXPECT_EQ(made->remarks, std::vector<std::string>{"tools[0].parameters: propertes: the keyword is not known; it demands nothing"}) << name;
   }
 }
 

@@ -404,6 +404,8 @@ TEST_P(SavedSessions, RefuseDamage) {
     damaged[bit / 8] ^= std::byte{1} << bit % 8;
     expect_refused(damaged, "bit " + std::to_string(bit));
   }
+  EXPECT_EQ(restore(engine_, {}).status().message, "the saved session has no bytes");
+  EXPECT_EQ(restore(engine_, {bytes.begin(), bytes.begin() + 1}).status().message, "the saved session ends after 1 byte");
   Bytes longer = bytes;
   longer.push_back(std::byte{0});
   expect_refused(longer, "a byte more");
