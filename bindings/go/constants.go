@@ -265,10 +265,10 @@ const (
 	// about 1e-6; prompts take longer.
 	LoadExactActivations = raw.LoadExactActivations
 	// Requests compute all of their prompts. Without it, blocks of the KV pool stay after the requests that computed
-	// them until their room is wanted, and requests that begin with the same tokens, 8 at least, find them and do not
-	// compute these. Only blocks that are full stay (inlay_stats.n_block_tokens). On CUDA the rest of a prompt may
-	// then differ in its last bits. Changes nothing for models all of whose layers have a sliding window, of which no
-	// blocks are kept.
+	// them until their room is wanted, and requests that begin with the same tokens, at present 8 at least, find them
+	// and do not compute these. Only blocks that are full stay (inlay_stats.n_block_tokens). On CUDA the rest of a
+	// prompt may then differ in its last bits. Changes nothing for models all of whose layers have a sliding window,
+	// of which no blocks are kept.
 	LoadNoPrefixCache = raw.LoadNoPrefixCache
 )
 
@@ -409,7 +409,7 @@ const (
 	RequestPrefill = raw.RequestPrefill
 	// It becomes a vector, the same as inlay_embed makes: the request ends with EMBEDDED, and
 	// inlay_request_take_values gives the vector. Of tokens or text; a text becomes tokens as by inlay_embed. With a
-	// conversation, chat, session or continues it is refused.
+	// conversation, chat, session_params or continues it is refused.
 	RequestEmbed = raw.RequestEmbed
 )
 
@@ -418,7 +418,7 @@ type RequestEventKind = raw.RequestEventKind
 
 // Values of RequestEventKind.
 const (
-	// Tokens, text or both.
+	// Tokens, text or both; neither where the call of inlay_poll wants none.
 	RequestEventTokens = raw.RequestEventTokens
 	// The last event of the request: each has exactly one.
 	RequestEventEnd = raw.RequestEventEnd
@@ -433,6 +433,22 @@ const (
 	WaitEventfd = raw.WaitEventfd
 	// A HANDLE for WaitForMultipleObjects: signalled while there is something to poll.
 	WaitWindowsEvent = raw.WaitWindowsEvent
+)
+
+// How a wait for a queue ended.
+type WaitResult = raw.WaitResult
+
+// Values of WaitResult.
+const (
+	// There is nothing to poll, and the time is over.
+	WaitResultTimeOver = raw.WaitResultTimeOver
+	// There is something to poll.
+	WaitResultReady = raw.WaitResultReady
+	// inlay_queue_wake has ended it.
+	WaitResultWoken = raw.WaitResultWoken
+	// Nobody would end it any more: the device was lost, or the engine's thread has ended and inlay_run was never
+	// called. The next call says which.
+	WaitResultNobodyComputes = raw.WaitResultNobodyComputes
 )
 
 // How inlay_run computes.
@@ -480,12 +496,13 @@ const (
 	ConstraintMessage = raw.ConstraintMessage
 )
 
-// How constraints write JSON; they change nothing for other kinds.
+// How constraints write JSON; refused with GBNF, REGEX and CHOICES.
 type ConstraintFlags = raw.ConstraintFlags
 
 // Values of ConstraintFlags.
 const (
-	// No whitespace between values. Else none, one space, or a line end and up to 19 spaces or tabs.
+	// No whitespace between values. Else none, one space, or a line end and up to 19 spaces or tabs. Use it unless a
+	// person reads the JSON: without it a model pads with blanks, and answers may get twice as long.
 	ConstraintFlagCompact = raw.ConstraintFlagCompact
 	// Strings that are values may have any escape, such as \u00e9. Else short ones, where JSON needs them.
 	ConstraintFlagEscapes = raw.ConstraintFlagEscapes
@@ -519,7 +536,8 @@ const (
 	ChatDeltaContent = raw.ChatDeltaContent
 	// A call of a tool begins; the text is the tool's name.
 	ChatDeltaCallBegin = raw.ChatDeltaCallBegin
-	// The call's id, directly behind CALL_BEGIN. Where the model wrote none before, it is made: 9 letters and digits.
+	// The call's id, directly behind CALL_BEGIN. Where the model wrote none before, it is made: at present 9 letters
+	// and digits.
 	ChatDeltaCallID = raw.ChatDeltaCallID
 	// Of the call's arguments, which all parts together are: a JSON object, as far as the model keeps to its format.
 	ChatDeltaArguments = raw.ChatDeltaArguments

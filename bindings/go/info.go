@@ -93,12 +93,12 @@ type Stats struct {
 	NBlockTokens int `json:"n_block_tokens"`
 	// NKVBlocksOnHost counts the blocks that are in the host's memory now, because their room in the pool was wanted
 	// (LoadOptions.PrefixCacheHost). NKVBlocksToHost went there, NKVBlocksFromHost came back, and NKVBlocksHostDropped were given up
-	// there for others. PrefixCacheHostBytes is how much of that memory was taken so far.
-	NKVBlocksOnHost      int    `json:"n_kv_blocks_on_host"`
-	NKVBlocksToHost      uint64 `json:"n_kv_blocks_to_host"`
-	NKVBlocksFromHost    uint64 `json:"n_kv_blocks_from_host"`
-	NKVBlocksHostDropped uint64 `json:"n_kv_blocks_host_dropped"`
-	PrefixCacheHostBytes uint64 `json:"prefix_cache_host_bytes"`
+	// there for others. PrefixCacheHostBytesTaken is how much of that memory was taken so far.
+	NKVBlocksOnHost           int    `json:"n_kv_blocks_on_host"`
+	NKVBlocksToHost           uint64 `json:"n_kv_blocks_to_host"`
+	NKVBlocksFromHost         uint64 `json:"n_kv_blocks_from_host"`
+	NKVBlocksHostDropped      uint64 `json:"n_kv_blocks_host_dropped"`
+	PrefixCacheHostBytesTaken uint64 `json:"prefix_cache_host_bytes_taken"`
 }
 
 func statsOf(c *raw.Stats) Stats {
@@ -107,7 +107,7 @@ func statsOf(c *raw.Stats) Stats {
 		DecodeSeconds: c.DecodeSeconds, NKVBlocks: int(c.NKVBlocks), NKVBlocksUsed: int(c.NKVBlocksUsed),
 		NKVBlocksPeak: int(c.NKVBlocksPeak), NBlockTokens: int(c.NBlockTokens), NKVBlocksOnHost: int(c.NKVBlocksOnHost),
 		NKVBlocksToHost: c.NKVBlocksToHost, NKVBlocksFromHost: c.NKVBlocksFromHost, NKVBlocksHostDropped: c.NKVBlocksHostDropped,
-		PrefixCacheHostBytes: c.PrefixCacheHostBytes}
+		PrefixCacheHostBytesTaken: c.PrefixCacheHostBytesTaken}
 }
 
 // MemoryInfo is the memory that a load would take, and what its options come to.

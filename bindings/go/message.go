@@ -182,7 +182,7 @@ func (p *MessageParser) Take() (parts []MessagePart, err error) {
 				return err
 			}
 			for _, d := range deltas[:n] {
-				parts = append(parts, MessagePart{Kind: d.Kind, Call: int(d.Call), Text: string(text[d.Text : d.Text+d.TextBytes]), Whole: d.Flags&ChatDeltaFlagWhole != 0})
+				parts = append(parts, MessagePart{Kind: d.Kind, Call: int(d.Call), Text: string(text[d.FirstByte : d.FirstByte+d.TextBytes]), Whole: d.Flags&ChatDeltaFlagWhole != 0})
 			}
 		}
 	})

@@ -85,7 +85,7 @@ var embedNames = fieldNames{"pooling": "pooling", "flags": "flags", "progress": 
 
 var scoreNames = fieldNames{"n_given": "Given", "n_logprobs": "Logprobs", "progress": "Progress"}
 
-var queueNames = fieldNames{"max_requests": "MaxRequests", "unread_tokens": "UnreadTokens", "wake": "Wake"}
+var queueNames = fieldNames{"max_requests": "MaxRequests", "max_unread_tokens": "MaxUnreadTokens", "wake": "Wake"}
 
 var requestNames = fieldNames{
 	"tokens":           "Tokens",
@@ -95,7 +95,7 @@ var requestNames = fieldNames{
 	"conversation":     "Conversation",
 	"conversation_len": "len(Conversation)",
 	"chat":             "Chat",
-	"session":          "Session",
+	"session_params":   "Session",
 	"priority":         "Priority",
 	"deadline_us":      "Deadline",
 	"timeout_us":       "Timeout",
@@ -181,7 +181,7 @@ func (names fieldNames) with(others fieldNames) fieldNames {
 // A field stands behind the name of its struct; at the beginning, before a verb; and behind words that lead to one if it can be no
 // word of English. Words elsewhere, such as paths and keys of a file, are none.
 var (
-	behindStruct = regexp.MustCompile(`(^|[ (])(params\.|sampler\.|request\.|the load's )(?:(session|chat|embed)\.)?(\w+)`)
+	behindStruct = regexp.MustCompile(`(^|[ (])(params\.|sampler\.|request\.|the load's )(?:(session_params|chat|embed)\.)?(\w+)`)
 	atBeginning  = regexp.MustCompile(`^(\w+)( is | has | of token | names token | \+ |\[)`)
 	behindWords  = regexp.MustCompile(`( \+ | and | the )(\w+)`)
 )

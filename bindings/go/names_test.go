@@ -128,8 +128,8 @@ func TestOnlyFieldsBecomeNames(t *testing.T) {
 		{"prefill", "n_tokens is 0", "n_tokens is 0"}, // no call of the package says so
 		{"load", "", ""},
 		{"submit", "request.priority is 9", "Priority is 9"},
-		{"submit", "request.session.max_tokens is -1", "Session.MaxTokens is -1"},
-		{"submit", "request.session.gadget is -1", "request.session.gadget is -1"},
+		{"submit", "request.session_params.max_tokens is -1", "Session.MaxTokens is -1"},
+		{"submit", "request.session_params.gadget is -1", "request.session_params.gadget is -1"},
 		{"new constraint", "the grammar, line 1: the rule flags is used and not defined", "the grammar, line 1: the rule flags is used and not defined"},
 	} {
 		if got := namesOf[c[0]].inGo(c[1]); got != c[2] {
@@ -244,7 +244,7 @@ func TestMessagesNameGo(t *testing.T) {
 		"texts[1] has no tokens":           ofScore(ScoreOptions{}, []int32{1}, nil),
 		"MaxRequests is -1":                func() error { _, err := engine.NewQueue(&QueueOptions{MaxRequests: -1}); return err },
 		"MaxRequests is 1048577":           func() error { _, err := engine.NewQueue(&QueueOptions{MaxRequests: 1<<20 + 1}); return err },
-		"UnreadTokens is -1":               func() error { _, err := engine.NewQueue(&QueueOptions{UnreadTokens: -1}); return err },
+		"MaxUnreadTokens is -1":            func() error { _, err := engine.NewQueue(&QueueOptions{MaxUnreadTokens: -1}); return err },
 		"the request has 0 of Tokens, Text, Messages and Conversation": ofRequest(func(r *Request) { r.Tokens = nil }),
 		"the request has 2 of Tokens, Text, Messages and Conversation": ofRequest(func(r *Request) { r.Text = "x" }),
 		"the prompt has no tokens":                                     ofRequest(func(r *Request) { r.Tokens = []int32{} }),

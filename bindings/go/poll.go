@@ -100,7 +100,7 @@ func (s *sharedQueue) poll(op string, b *EventBuffer) ([]RequestEvent, error) {
 func (s *sharedQueue) take(b *EventBuffer) []RequestEvent {
 	polled, n := b.polled[:b.n], uintptr(0)
 	for i := range polled {
-		if end := polled[i].Text + polled[i].TextBytes; end > n {
+		if end := polled[i].FirstByte + polled[i].TextBytes; end > n {
 			n = end
 		}
 	}
@@ -111,11 +111,11 @@ func (s *sharedQueue) take(b *EventBuffer) []RequestEvent {
 		case RequestEventTokens:
 			first, end := e.FirstToken, e.FirstToken+uintptr(e.NTokens)
 			top := end + uintptr(e.NTokens)*uintptr(e.NTop)
-			b.events = append(b.events, RequestEvent{Request: RequestID(e.Request), Sequence: e.Sequence, User: e.User, Kind: e.Kind,
-				Tokens: b.tokens[first:end:end], Top: b.tokens[end:top:top], Text: text[e.Text : e.Text+e.TextBytes]})
+			b.events = append(b.events, RequestEvent{Request: RequestID(e.RequestID), Number: e.Number, User: e.User, Kind: e.Kind,
+				Tokens: b.tokens[first:end:end], Top: b.tokens[end:top:top], Text: text[e.FirstByte : e.FirstByte+e.TextBytes]})
 		case RequestEventEnd:
-			b.events = append(b.events, endOf(e, text[e.Text:e.Text+e.TextBytes]))
-			s.ended(RequestID(e.Request))
+			b.events = append(b.events, endOf(e, text[e.FirstByte:e.FirstByte+e.TextBytes]))
+			s.ended(RequestID(e.RequestID))
 			if e.Status == StatusDeviceLost {
 				wakeUps.tell()
 			}
@@ -129,7 +129,7 @@ func (s *sharedQueue) take(b *EventBuffer) []RequestEvent {
 
 func endOf(e *raw.RequestEvent, message string) RequestEvent {
 	microseconds := func(n uint64) time.Duration { return time.Duration(n) * time.Microsecond }
-	return RequestEvent{Request: RequestID(e.Request), Sequence: e.Sequence, User: e.User, Kind: e.Kind, Finish: e.FinishReason,
+	return RequestEvent{Request: RequestID(e.RequestID), Number: e.Number, User: e.User, Kind: e.Kind, Finish: e.FinishReason,
 		Status: e.Status, Message: message, PromptTokens: int(e.NPrompt), CachedTokens: int(e.NCached), GeneratedTokens: int(e.NDrawn), Values: int(e.NValues),
 		QueuedTime: microseconds(e.QueuedUs), PromptTime: microseconds(e.PromptUs), DecodeTime: microseconds(e.DecodeUs)}
 }

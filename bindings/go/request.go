@@ -19,7 +19,7 @@ type Request struct {
 	Messages []ChatMessage
 	// Conversation is the same as JSON, as ChatTokens takes it.
 	Conversation string
-	// Chat says how the conversation is written, by default by the model's own template with ChatAddGenerationPrompt.
+	// Chat says how the conversation is written, by default by the model's own template with ChatAddGenerationPrompt. Other prompts are refused with it.
 	Chat *ChatOptions
 	// Kind says what is to become of the prompt: RequestGenerate; RequestPrefill, which computes it and draws nothing; or RequestEmbed,
 	// which makes a vector of Tokens or Text, and refuses Messages, Conversation, Session and Continues.
@@ -27,7 +27,7 @@ type Request struct {
 	// Embed says what the vector of a RequestEmbed is made of, by default what the model's file asks for. Other kinds refuse it.
 	Embed *EmbedOptions
 	// Session says how tokens are drawn and what ends the request; with Continues from now on, and where it is zero what the session
-	// has. SessionReserve and SessionForRequests change nothing.
+	// has. SessionReserve and SessionForRequests are refused.
 	Session SessionOptions
 	// Continues is a session made with SessionForRequests, of the same engine, that the request continues: tokens and text come behind
 	// what it has, a text without special tokens in front unless the session is empty. A conversation takes the place of its tokens;
@@ -73,8 +73,8 @@ type RequestID uint64
 type RequestEvent struct {
 	// Request is whose event it is.
 	Request RequestID `json:"request"`
-	// Sequence is 1 for the first event that was polled from the queue, then one more for each.
-	Sequence uint64 `json:"sequence"`
+	// Number is 1 for the first event that was polled from the queue, then one more for each.
+	Number uint64 `json:"number"`
 	// User is the request's.
 	User uint64 `json:"user"`
 	// Kind is RequestEventTokens, or RequestEventEnd for the last event of the request: each has exactly one.
@@ -153,8 +153,8 @@ func (r *Request) inC(op string, memory *memoryInC) (*raw.Request, error) {
 		*out.Embed = raw.EmbedParams{StructSize: uint32(unsafe.Sizeof(*out.Embed)), Pooling: r.Embed.Pooling, Flags: r.Embed.Flags}
 	}
 	if r.Continues == nil && r.Kind != RequestEmbed || !reflect.ValueOf(r.Session).IsZero() {
-		out.Session = (*raw.SessionParams)(memory.calloc(unsafe.Sizeof(session)))
-		*out.Session = session
+		out.SessionParams = (*raw.SessionParams)(memory.calloc(unsafe.Sizeof(session)))
+		*out.SessionParams = session
 	}
 	r.putPrompt(out, memory)
 	return out, nil
@@ -181,14 +181,14 @@ func (r *Request) putPrompt(out *raw.Request, memory *memoryInC) {
 		out.Tokens, out.NTokens = tokensInC(r.Tokens, memory), uintptr(len(r.Tokens))
 	case conversation != "":
 		out.Conversation, out.ConversationLen = textInC(conversation, memory)
-		if r.Chat != nil {
-			out.Chat = (*raw.ChatParams)(memory.calloc(unsafe.Sizeof(raw.ChatParams{})))
-			*out.Chat = raw.ChatParams{StructSize: uint32(unsafe.Sizeof(*out.Chat)), Flags: r.Chat.Flags}
-			if r.Chat.Template != "" {
-				out.Chat.ChatTemplate, out.Chat.TemplateLen = textInC(r.Chat.Template, memory)
-			}
-		}
 	default:
 		out.Text, out.TextLen = textInC(r.Text, memory)
+	}
+	if r.Chat != nil {
+		out.Chat = (*raw.ChatParams)(memory.calloc(unsafe.Sizeof(raw.ChatParams{})))
+		*out.Chat = raw.ChatParams{StructSize: uint32(unsafe.Sizeof(*out.Chat)), Flags: r.Chat.Flags}
+		if r.Chat.Template != "" {
+			out.Chat.ChatTemplate, out.Chat.TemplateLen = textInC(r.Chat.Template, memory)
+		}
 	}
 }

@@ -15,9 +15,9 @@ type QueueOptions struct {
 	// MaxRequests is how many requests there may be that were submitted and whose ends were not polled, or whose vectors were not
 	// taken, by default 1024: one more is an error that matches StatusQueueFull. Range: 0 to 1048576.
 	MaxRequests int
-	// UnreadTokens is of how many tokens that nobody has polled a request rests until some are, by default 256. It loses
+	// MaxUnreadTokens is of how many tokens that nobody has polled a request rests until some are, by default 256. It loses
 	// nothing, and holds no other up. Range: 0 to 1048576.
-	UnreadTokens int
+	MaxUnreadTokens int
 	// Wake is called when there comes something to poll, on a goroutine of its own: it may call anything, and a call may be under
 	// way still when Close returns. Where the queue is reachable from it, the queue must be closed: the garbage collector does
 	// not find it then.
@@ -75,7 +75,7 @@ func (e *Engine) NewQueue(options *QueueOptions) (*Queue, error) {
 	}
 	n := numbers{op: op}
 	params := raw.QueueParams{StructSize: uint32(unsafe.Sizeof(raw.QueueParams{})), MaxRequests: n.int32("MaxRequests", options.MaxRequests),
-		UnreadTokens: n.int32("UnreadTokens", options.UnreadTokens)}
+		MaxUnreadTokens: n.int32("MaxUnreadTokens", options.MaxUnreadTokens)}
 	if n.err != nil {
 		return nil, n.err
 	}
@@ -278,13 +278,13 @@ func (s *sharedQueue) waitFor(ctx context.Context, op string) error {
 	defer s.endWait(wakes)
 	for ctx.Err() == nil {
 		changed := s.news.wait()
-		ready := int32(0)
+		var result raw.WaitResult
 		// A time that is not 0 lets the call tell if somebody computes.
-		err := check(op, func(err *raw.Error) Status { return raw.Wait(s.handle, 1, &ready, err) })
+		err := check(op, func(err *raw.Error) Status { return raw.Wait(s.handle, 1, &result, err) })
 		switch {
 		case s.closed.Load():
 			return closedError(op, "queue")
-		case ready > 0:
+		case result == raw.WaitResultReady:
 			return nil
 		case s.isWoken(wakes, err == nil):
 			return &Error{Op: op, Status: StatusCancelled, Message: "the queue was woken", cause: ErrWoken}
@@ -294,7 +294,7 @@ func (s *sharedQueue) waitFor(ctx context.Context, op string) error {
 			return fail(op, StatusInvalidState, "nobody computes: Engine.SetThread gives the engine a thread, or another goroutine calls Engine.Run")
 		case err != nil && statusOf(err) != StatusInvalidState:
 			return err
-		case ready < 0: // The library has ended its waits. The next call tells why.
+		case result != raw.WaitResultTimeOver: // The library has ended its waits. The next call tells why.
 			continue
 		}
 		select {

@@ -235,8 +235,8 @@ func TestSmallEventBuffers(t *testing.T) {
 				t.Fatal(len(events), err)
 			}
 			for _, event := range events {
-				if sequence++; event.Sequence != sequence {
-					t.Errorf("event %d has the number %d", sequence, event.Sequence)
+				if sequence++; event.Number != sequence {
+					t.Errorf("event %d has the number %d", sequence, event.Number)
 				}
 			}
 			own.take(t, events)
@@ -410,6 +410,12 @@ func TestPromptsThatDoNotFit(t *testing.T) {
 	wantStatus(t, err, StatusInvalidArgument)
 	_, err = queue.Submit(&Request{Conversation: "[{", Chat: &ChatOptions{Template: requestTemplate}})
 	wantStatus(t, err, StatusFormat)
+	_, err = queue.Submit(&Request{Text: "x", Chat: &ChatOptions{}})
+	if e := wantStatus(t, err, StatusInvalidArgument); e.Message != "Chat is set, and Conversation is not" {
+		t.Error(e.Message)
+	}
+	_, err = queue.Submit(&Request{Text: "x", Session: SessionOptions{Flags: SessionReserve}})
+	wantStatus(t, err, StatusInvalidArgument)
 	_, err = queue.Submit(nil)
 	wantStatus(t, err, StatusInvalidArgument)
 	_, err = queue.Submit(&Request{Text: "x", Session: SessionOptions{MaxTokens: beyond}})
@@ -440,7 +446,7 @@ func TestOrderOfRequests(t *testing.T) {
 // A request that nobody polls rests, and holds no other up.
 func TestUnreadTokens(t *testing.T) {
 	engine := engineWith(t, nil)
-	deaf, reads := queueOf(t, engine, &QueueOptions{UnreadTokens: 3}), queueOf(t, engine, nil)
+	deaf, reads := queueOf(t, engine, &QueueOptions{MaxUnreadTokens: 3}), queueOf(t, engine, nil)
 	id := submit(t, deaf, Request{Text: "Once", Session: upTo(20)})
 	submit(t, reads, Request{Text: "Once", Session: upTo(20)})
 	if info, err := engine.Run(background, RunOptions{}); err != nil || info.NRequests != 1 || info.HasWork {
@@ -492,7 +498,7 @@ func TestBlocksGoToTheHostAndComeBack(t *testing.T) {
 	engine := engineWith(t, func(o *LoadOptions) {
 		o.Context, o.MaxSessions, o.KVBudget, o.PrefixCacheHost = 256, 1, 4*block, 6*block
 	})
-	for stats, _ := engine.Stats(); stats.PrefixCacheHostBytes < 6*block; stats, _ = engine.Stats() { // a thread takes it
+	for stats, _ := engine.Stats(); stats.PrefixCacheHostBytesTaken < 6*block; stats, _ = engine.Stats() { // a thread takes it
 		time.Sleep(time.Millisecond)
 	}
 	queue := queueOf(t, engine, nil)
@@ -572,7 +578,7 @@ func TestRunErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The context's end ends it behind a step.
-	queue := queueOf(t, engine, &QueueOptions{UnreadTokens: 1000})
+	queue := queueOf(t, engine, &QueueOptions{MaxUnreadTokens: 1000})
 	run(t, engine, RunOptions{}) // Waiting is refused before somebody has computed.
 	id := submit(t, queue, Request{Text: "Once", Session: upTo(400)})
 	ctx, cancel = context.WithCancel(background)

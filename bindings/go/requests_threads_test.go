@@ -352,7 +352,7 @@ func TestWaitsAreToldOfALostDevice(t *testing.T) {
 	}
 	sees("an error", func() { check("run", func(*raw.Error) Status { return StatusDeviceLost }) })
 	buffer := NewEventBuffer(1, 1, 4)
-	buffer.polled[0] = raw.RequestEvent{Request: 1, Kind: RequestEventEnd, FinishReason: FinishError, Status: StatusDeviceLost}
+	buffer.polled[0] = raw.RequestEvent{RequestID: 1, Kind: RequestEventEnd, FinishReason: FinishError, Status: StatusDeviceLost}
 	buffer.n = 1
 	other := &sharedQueue{engine: &sharedEngine{}}
 	sees("a request's end", func() { other.take(buffer) })

@@ -78,7 +78,7 @@ func TestJSON(t *testing.T) {
 		`"total_bytes":`: devices[0], `"piece_bytes":`: token, `"bias":[{"token":3,"bias":-1}]`: bias,
 		`"level":"ERROR"`: LogMessage{Number: 3, Level: LogError, Text: "x"}, `"logprob":`: event.Top[0],
 		`"scored":true`: scored[0][1], `"same_best":true`: *scored[0][1].Against, `"scored":false`: scored[0][0],
-		`"kind":"END"`: RequestEvent{Request: 7, Sequence: 9, User: 1 << 63, Kind: RequestEventEnd, Finish: FinishError, Status: StatusKVFull,
+		`"kind":"END"`: RequestEvent{Request: 7, Number: 9, User: 1 << 63, Kind: RequestEventEnd, Finish: FinishError, Status: StatusKVFull,
 			Message: "x", PromptTokens: 3, CachedTokens: 2, GeneratedTokens: 1, QueuedTime: 4, PromptTime: 5, DecodeTime: 6},
 		`"tokens":[{"token":5,`:     RequestEvent{Kind: RequestEventTokens, Tokens: []TokenLogprob{{5, -1}}, Text: "x"},
 		`"n_requests":3`:            RunInfo{HasWork: true, NTokens: 2, NRequests: 3},

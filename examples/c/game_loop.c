@@ -35,7 +35,7 @@ static int fail(const char* what) {
 
 static int submit_tale(void) {
   const inlay_request request = {
-      .struct_size = sizeof request, .text = TALE, .text_len = strlen(TALE), .session = &character};
+      .struct_size = sizeof request, .text = TALE, .text_len = strlen(TALE), .session_params = &character};
   uint64_t id = 0;
   return inlay_submit(queue, &request, &id, &err) == INLAY_OK ? 0 : fail("cannot begin a tale");
 }
@@ -50,7 +50,7 @@ static int collect(void) {
     return fail("cannot poll");
   for (size_t i = 0; i < n; i++) {
     if (events[i].finish_reason == INLAY_FINISH_ERROR) {
-      fprintf(stderr, "game_loop: %.*s\n", (int)events[i].text_bytes, text + events[i].text);
+      fprintf(stderr, "game_loop: %.*s\n", (int)events[i].text_bytes, text + events[i].first_byte);
       return 1;
     }
     n_tokens += events[i].n_tokens;

@@ -38,7 +38,7 @@ static void append(line* l, const char* text, size_t n) {
 static int submit_all(char** prompts, int n, int32_t n_tokens) {
   inlay_session_params session = {.struct_size = sizeof session, .max_tokens = n_tokens};
   for (int i = 0; i < n; i++) {
-    inlay_request request = {.struct_size = sizeof request, .session = &session, .user = (uint64_t)i};
+    inlay_request request = {.struct_size = sizeof request, .session_params = &session, .user = (uint64_t)i};
     uint64_t id = 0;
     request.text = lines[i].prompt = prompts[i];
     request.text_len = strlen(prompts[i]);
@@ -58,11 +58,11 @@ static int collect(void) {
     return fail("cannot poll"), -1;
   for (size_t i = 0; i < n; i++) {
     const inlay_request_event* event = &events[i];
-    if (event->kind == INLAY_REQUEST_EVENT_TOKENS) append(&lines[event->user], text + event->text, event->text_bytes);
+    if (event->kind == INLAY_REQUEST_EVENT_TOKENS) append(&lines[event->user], text + event->first_byte, event->text_bytes);
     if (event->kind != INLAY_REQUEST_EVENT_END) continue;
     n_ended++;
     if (event->finish_reason == INLAY_FINISH_ERROR)
-      fprintf(stderr, "requests: %s: %.*s\n", lines[event->user].prompt, (int)event->text_bytes, text + event->text);
+      fprintf(stderr, "requests: %s: %.*s\n", lines[event->user].prompt, (int)event->text_bytes, text + event->first_byte);
   }
   return n_ended;
 }

@@ -57,7 +57,7 @@ function Engine:submit(messages, user, session, sampler)
   local drawing, limits = new("inlay_sampler_params", sampler), new("inlay_session_params", session)
   limits.sampler = drawing
   self.held = {json, drawing, limits}  -- C's pointers do not keep them
-  check(C.inlay_submit(self.queue, new("inlay_request", {conversation = json, conversation_len = #json, session = limits, user = user}), self.id, err),
+  check(C.inlay_submit(self.queue, new("inlay_request", {conversation = json, conversation_len = #json, session_params = limits, user = user}), self.id, err),
         "not taken")
 end
 
@@ -75,7 +75,7 @@ function Engine:poll()
   check(C.inlay_poll(self.queue, self.events, 16, ffi.sizeof "inlay_request_event", self.tokens, 256, self.text, 4096, self.n, err), "cannot poll")
   for i = 0, tonumber(self.n[0]) - 1 do
     local event = self.events[i]
-    local text = ffi.string(self.text + event.text, event.text_bytes)
+    local text = ffi.string(self.text + event.first_byte, event.text_bytes)
     if event.kind == C.INLAY_REQUEST_EVENT_TOKENS then
       found[#found + 1] = {user = tonumber(event.user), text = text}
     elseif event.kind == C.INLAY_REQUEST_EVENT_END then

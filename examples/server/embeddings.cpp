@@ -118,7 +118,7 @@ std::optional<Refusal> Embeddings::take(const inlay_request_event& end, const ch
   n_tokens_ += static_cast<uint64_t>(end.n_prompt);
   ++n_done_;
   float* to = values_.data() + end.user * end.n_values;
-  if (inlay_request_take_values(queue_, end.request, to, end.n_values, nullptr, &error_) == INLAY_OK) return std::nullopt;
+  if (inlay_request_take_values(queue_, end.request_id, to, end.n_values, nullptr, &error_) == INLAY_OK) return std::nullopt;
   return refusal_of(error_);
 }
 
@@ -129,7 +129,7 @@ std::optional<Refusal> Embeddings::collect() {
   if (inlay_poll(queue_, events.data(), events.size(), sizeof events[0], nullptr, 0, text.data(), text.size(), &n, &error_) != INLAY_OK) return refusal_of(error_);
   for (const inlay_request_event& event : std::span(events).first(n)) {
     if (event.kind != INLAY_REQUEST_EVENT_END) continue;
-    if (std::optional<Refusal> refusal = take(event, text.data() + event.text)) return refusal;
+    if (std::optional<Refusal> refusal = take(event, text.data() + event.first_byte)) return refusal;
   }
   return std::nullopt;
 }
@@ -139,8 +139,8 @@ std::optional<Refusal> Embeddings::compute(const std::atomic<bool>& has_left) {
   for (size_t n_begun = 0; n_done_ < inputs_.size();) {
     for (; n_begun < inputs_.size() && n_begun - n_done_ < kAtOnce; ++n_begun)
       if (std::optional<Refusal> refusal = submit(n_begun)) return refusal;
-    int32_t is_ready = 0;
-    if (inlay_wait(queue_, kLookUs, &is_ready, &error_) != INLAY_OK) return refusal_of(error_);
+    inlay_wait_result result = 0;
+    if (inlay_wait(queue_, kLookUs, &result, &error_) != INLAY_OK) return refusal_of(error_);
     if (Clock::now() > end_) return Refusal{504, "the answer took longer than the server allows", "", "timeout"};
     if (has_left.load()) return Refusal{503, "nobody waits for the answer", "", "closing"};
     if (std::optional<Refusal> refusal = collect()) return refusal;

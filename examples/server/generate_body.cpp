@@ -299,7 +299,7 @@ std::optional<Refusal> submit(const GenerateBody& body, const Model& model, uint
   if (const std::optional<Refusal> refusal = compile(body, prompt, model, constraint)) return refusal;
   session.constraint = constraint.get();
   inlay_request request = sized<inlay_request>();
-  request.session = &session;
+  request.session_params = &session;
   request.timeout_us = model.timeout_us;
   request.user = user;
   if (!prompt.empty()) {

@@ -42,7 +42,7 @@ void MessageReader::collect() {
   char text[kTextBytes];
   for (size_t n = 1; n > 0;) {
     if (inlay_chat_parser_take(parser_.get(), parts, kDeltas, sizeof parts[0], text, sizeof text, &n, nullptr) != INLAY_OK) return;
-    for (size_t i = 0; i < n; ++i) add({parts[i].kind, parts[i].call, std::string(text + parts[i].text, parts[i].text_bytes)});
+    for (size_t i = 0; i < n; ++i) add({parts[i].kind, parts[i].call, std::string(text + parts[i].first_byte, parts[i].text_bytes)});
   }
 }
 

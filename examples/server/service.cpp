@@ -160,7 +160,7 @@ void Service::poll() {
   if (inlay_poll(model_.queue, events_.data(), events_.size(), sizeof events_[0], tokens_.data(), tokens_.size(), text_.data(), text_.size(), &n,
                  &error) != INLAY_OK)
     return fail();
-  for (size_t i = 0; i < n; ++i) take_event(events_[i], text_.data() + events_[i].text, tokens_.data() + events_[i].first_token);
+  for (size_t i = 0; i < n; ++i) take_event(events_[i], text_.data() + events_[i].first_byte, tokens_.data() + events_[i].first_token);
   std::sort(touched_.begin(), touched_.end());
   touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
   for (const uint64_t key : touched_) write(key);

@@ -30,7 +30,7 @@ inlay_chat_delta delta_of(const MessageParser::Part& part) {
   out.kind = static_cast<inlay_chat_delta_kind>(part.kind);
   if (part.whole) out.flags |= INLAY_CHAT_DELTA_FLAG_WHOLE;
   out.call = static_cast<int32_t>(part.call);
-  out.text = part.text;
+  out.first_byte = part.text;
   out.text_bytes = part.n_text;
   return out;
 }

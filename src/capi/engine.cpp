@@ -58,7 +58,7 @@ inlay_status inlay_engine_get_stats(const inlay_engine* engine, inlay_stats* sta
     out.n_kv_blocks_to_host = now.stored.n_moved_out;
     out.n_kv_blocks_from_host = now.stored.n_moved_back;
     out.n_kv_blocks_host_dropped = now.stored.n_given_up;
-    out.prefix_cache_host_bytes = now.prefix_cache_host_bytes;
+    out.prefix_cache_host_bytes_taken = now.prefix_cache_host_bytes_taken;
     write_struct(stats, out);
     return {};
   });

@@ -16,9 +16,9 @@ Status read_queue_params(const inlay_queue_params* given, QueueLimits& limits, R
   if (params.reserved != 0) return error(Code::invalid_argument, "params.reserved is not 0");
   constexpr int32_t kMost = 1 << 20;
   INLAY_TRY(check_range(params.max_requests, 0, kMost, "params.max_requests"));
-  INLAY_TRY(check_range(params.unread_tokens, 0, kMost, "params.unread_tokens"));
+  INLAY_TRY(check_range(params.max_unread_tokens, 0, kMost, "params.max_unread_tokens"));
   if (params.max_requests > 0) limits.max_requests = params.max_requests;
-  if (params.unread_tokens > 0) limits.unread_tokens = params.unread_tokens;
+  if (params.max_unread_tokens > 0) limits.max_unread_tokens = params.max_unread_tokens;
   if (params.wake) {
     wake = [wake = params.wake, user = params.wake_user] { call_host([&] { wake(user); }); };
   }
@@ -46,13 +46,19 @@ Status read_chat(const inlay_chat_params* given, ChatOptions& out) {
   return {};
 }
 
+bool has_conversation(const inlay_request& request) { return request.conversation || request.conversation_len != 0; }
+
 // What makes no sense with a request of its kind.
 Status check_fields(const inlay_request& request) {
-  if (request.kind != INLAY_REQUEST_EMBED) return request.embed ? error(Code::invalid_argument, "request.embed is set, and request.kind is not EMBED") : Status();
+  if (request.kind != INLAY_REQUEST_EMBED) {
+    if (request.embed) return error(Code::invalid_argument, "request.embed is set, and request.kind is not EMBED");
+    if (request.chat && !has_conversation(request)) return error(Code::invalid_argument, "request.chat is set, and request.conversation is not");
+    return {};
+  }
   const struct {
     const char* name;
     bool is_set;
-  } fields[] = {{"conversation", request.conversation || request.conversation_len != 0}, {"chat", request.chat != nullptr}, {"session", request.session != nullptr}, {"continues", request.continues != nullptr}};
+  } fields[] = {{"conversation", has_conversation(request)}, {"chat", request.chat != nullptr}, {"session_params", request.session_params != nullptr}, {"continues", request.continues != nullptr}};
   for (const auto& field : fields) {
     if (field.is_set) return error(Code::invalid_argument, "request.%s is set, and request.kind is EMBED", field.name);
   }
@@ -68,7 +74,7 @@ Status read_embed(const inlay_embed_params* given, EmbedOptions& out) {
 // The prompt's tokens, made on the caller's thread.
 Result<std::vector<int32_t>> read_prompt(const Engine& engine, const inlay_request& request, const RequestOptions& read, bool is_fresh) {
   const bool tokens = request.tokens || request.n_tokens != 0, text = request.text || request.text_len != 0;
-  const bool conversation = request.conversation || request.conversation_len != 0;
+  const bool conversation = has_conversation(request);
   if (tokens + text + conversation != 1)
     return error(Code::invalid_argument, "the request has %d of tokens, text and conversation, expected one", tokens + text + conversation);
   if (tokens) {
@@ -107,19 +113,21 @@ Status read_options(const inlay_request& request, RequestOptions& out) {
   out.user = request.user;
   out.cache_salt = request.cache_salt;
   INLAY_TRY(read_embed(request.embed, out.embed));
-  return named(read_session_params(request.session, out.session), "request.session");
+  INLAY_TRY(named(read_session_params(request.session_params, out.session), "request.session_params"));
+  if (out.session.reserve || out.session.for_requests) return error(Code::invalid_argument, "request.session_params.flags has RESERVE or FOR_REQUESTS, which are of sessions");
+  return {};
 }
 
 inlay_request_event event_of(const RequestEvent& event) {
   inlay_request_event out = {};
-  out.request = event.request;
-  out.sequence = event.sequence;
+  out.request_id = event.request;
+  out.number = event.number;
   out.user = event.user;
   out.kind = event.is_end ? INLAY_REQUEST_EVENT_END : INLAY_REQUEST_EVENT_TOKENS;
   out.n_tokens = static_cast<int32_t>(event.n_tokens);
   out.n_top = event.n_top;
   out.first_token = event.first_token;
-  out.text = event.text;
+  out.first_byte = event.first_byte;
   out.text_bytes = event.n_text;
   if (!event.is_end) return out;
   out.finish_reason = static_cast<inlay_finish_reason>(event.end.reason);
@@ -133,6 +141,10 @@ inlay_request_event event_of(const RequestEvent& event) {
   out.n_values = event.end.n_values;
   return out;
 }
+
+constexpr bool same(RequestQueue::Waited waited, inlay_wait_result result) { return static_cast<int>(waited) == result; }
+static_assert(same(RequestQueue::Waited::time_over, INLAY_WAIT_RESULT_TIME_OVER) && same(RequestQueue::Waited::ready, INLAY_WAIT_RESULT_READY) &&
+              same(RequestQueue::Waited::woken, INLAY_WAIT_RESULT_WOKEN) && same(RequestQueue::Waited::nobody_computes, INLAY_WAIT_RESULT_NOBODY_COMPUTES));
 
 Result<std::shared_ptr<Engine>> engine_of(const inlay_queue& queue) {
   std::shared_ptr<Engine> engine = queue.queue->engine();
@@ -204,7 +216,7 @@ inlay_status inlay_submit(const inlay_queue* queue, const inlay_request* request
       INLAY_TRY(continued.begin(given.continues, "request.continues"));
       options.continues = given.continues->session;
       options.replaces = given.conversation != nullptr;
-      options.has_options = given.session != nullptr;
+      options.has_options = given.session_params != nullptr;
     }
     const Pulse pulse([queue](uint64_t) {
       return queue->users.is_freed() ? error(Code::cancelled, "the queue was freed while text became tokens") : Status{};
@@ -259,18 +271,18 @@ inlay_status inlay_poll(const inlay_queue* queue, inlay_request_event* events, s
   });
 }
 
-inlay_status inlay_wait(const inlay_queue* queue, int64_t timeout_us, int32_t* is_ready, inlay_error* err) {
-  clear(is_ready);
+inlay_status inlay_wait(const inlay_queue* queue, int64_t timeout_us, inlay_wait_result* result, inlay_error* err) {
+  clear(result);
   return guarded<inlay_queue>(err, [&](auto& use) -> Status {
     INLAY_TRY(use.begin(queue, "queue"));
-    INLAY_TRY(check_not_null(is_ready, "is_ready"));
+    INLAY_TRY(check_not_null(result, "result"));
     const uint64_t n_wakes = queue->queue->n_wakes();  // the engine's thread may end behind the check
     if (const std::shared_ptr<Engine> engine = queue->queue->engine()) {
       engine->requests().end_expired();
       if (timeout_us != 0) INLAY_TRY(engine->requests().check_wait(*queue->queue));
     }
     INLAY_ASSIGN(const RequestQueue::Waited waited, queue->queue->wait(timeout_us < 0 ? std::nullopt : std::optional(timeout_us), n_wakes));
-    *is_ready = waited == RequestQueue::Waited::ready ? 1 : waited == RequestQueue::Waited::woken ? -1 : 0;
+    *result = static_cast<inlay_wait_result>(waited);
     return {};
   });
 }
@@ -278,7 +290,7 @@ inlay_status inlay_wait(const inlay_queue* queue, int64_t timeout_us, int32_t* i
 inlay_status inlay_queue_wake(const inlay_queue* queue, inlay_error* err) {
   return guarded<inlay_queue>(err, [&](auto& use) -> Status {
     INLAY_TRY(use.begin(queue, "queue"));
-    queue->queue->end_waits(true);
+    queue->queue->wake_waits();
     return {};
   });
 }

@@ -206,7 +206,7 @@ struct EngineStats {
   int32_t n_sessions = 0;
   int32_t n_kv_blocks = 0, n_kv_blocks_used = 0, n_kv_blocks_peak = 0;
   PrefixCache::StoreCounts stored;  // of kept blocks in the host's memory
-  uint64_t prefix_cache_host_bytes = 0;  // of that memory, taken so far
+  uint64_t prefix_cache_host_bytes_taken = 0;  // of that memory, so far
 };
 
 class Engine : public std::enable_shared_from_this<Engine> {

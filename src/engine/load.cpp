@@ -319,7 +319,7 @@ EngineStats Engine::stats() const {
   s.n_kv_blocks_used = sequences_.pools().n_used();
   s.n_kv_blocks_peak = sequences_.n_blocks_peak();
   s.stored = sequences_.pools().store_counts();
-  if (const HostBlocks* host = sequences_.host_blocks()) s.prefix_cache_host_bytes = host->bytes_taken();
+  if (const HostBlocks* host = sequences_.host_blocks()) s.prefix_cache_host_bytes_taken = host->bytes_taken();
   return s;
 }
 

@@ -9,7 +9,7 @@
 
 namespace inlay {
 
-bool Request::is_unread() const { return n_unread.load(std::memory_order_relaxed) >= run.queue->limits().unread_tokens; }
+bool Request::is_unread() const { return n_unread.load(std::memory_order_relaxed) >= run.queue->limits().max_unread_tokens; }
 
 RequestQueue::RequestQueue(std::weak_ptr<Engine> engine, const QueueLimits& limits) : engine_(std::move(engine)), limits_(limits) {}
 
@@ -22,7 +22,7 @@ Status RequestQueue::add(const std::shared_ptr<Request>& request) {
     full.available = static_cast<uint64_t>(limits_.max_requests);
     return full;
   }
-  const size_t n = request->draws() ? static_cast<size_t>(limits_.unread_tokens) : 0;
+  const size_t n = request->draws() ? static_cast<size_t>(limits_.max_unread_tokens) : 0;
   request->news.tokens.reserve(n);
   request->news.text.reserve(4 * n);
   if (request->draws()) reserve_top(request->news, request->run.options.session.sampler.n_logprobs);
@@ -37,7 +37,7 @@ void RequestQueue::make_room_for_top(Request& request, int32_t n_logprobs) {
 
 void RequestQueue::reserve_top(Request::News& news, int32_t n_logprobs) const {
   const int32_t n_top = std::clamp(n_logprobs, 0, kMaxLogprobs);
-  news.top.reserve(static_cast<size_t>(limits_.unread_tokens) * static_cast<size_t>(n_top));
+  news.top.reserve(static_cast<size_t>(limits_.max_unread_tokens) * static_cast<size_t>(n_top));
   news.n_top = n_top;
 }
 
@@ -154,7 +154,7 @@ Status no_room() {
 bool RequestQueue::take_news(Request& request, const EventRoom& room, size_t& n_tokens, size_t& n_text, RequestEvent& event) {
   Request::News& news = request.news;
   const bool ends = news.tokens.empty() && news.text.empty();
-  event = {.request = request.id, .user = request.user, .is_end = ends, .first_token = n_tokens, .text = n_text};
+  event = {.request = request.id, .user = request.user, .is_end = ends, .first_token = n_tokens, .first_byte = n_text};
   if (ends) {
     const std::string_view message = news.end.status.message;
     if (message.size() > room.text.size() - n_text && n_text > 0) return false;  // the next call has more room
@@ -162,19 +162,23 @@ bool RequestQueue::take_news(Request& request, const EventRoom& room, size_t& n_
     std::ranges::copy(message.substr(0, event.n_text), room.text.begin() + static_cast<ptrdiff_t>(n_text));
     event.end = std::move(news.end);  // its numbers stay; a copy of the message might find no memory
   } else {
-    const auto n_top = static_cast<size_t>(news.n_top);
-    event.n_top = news.n_top;
-    event.n_tokens = std::min(news.tokens.size(), (room.tokens.size() - n_tokens) / (1 + n_top));
-    event.n_text = whole_characters(news.text, room.text.size() - n_text);
-    if (event.n_tokens == 0 && event.n_text == 0) return false;
+    const bool wants_tokens = room.tokens.data() != nullptr, wants_text = room.text.data() != nullptr;
+    const size_t n_top = wants_tokens ? static_cast<size_t>(news.n_top) : 0;
+    event.n_top = static_cast<int32_t>(n_top);
+    event.n_tokens = wants_tokens ? std::min(news.tokens.size(), (room.tokens.size() - n_tokens) / (1 + n_top)) : 0;
+    event.n_text = wants_text ? whole_characters(news.text, room.text.size() - n_text) : 0;
+    const bool lacks_room = (wants_tokens && !news.tokens.empty()) || (wants_text && !news.text.empty());
+    if (event.n_tokens == 0 && event.n_text == 0 && lacks_room) return false;
+    if (!wants_tokens) news.tokens.clear(), news.top.clear();
+    if (!wants_text) news.text.clear();
     move_front(news.tokens, event.n_tokens, room.tokens.subspan(n_tokens));
     move_front(news.top, event.n_tokens * n_top, room.tokens.subspan(n_tokens + event.n_tokens));
     std::ranges::copy(std::string_view(news.text).substr(0, event.n_text), room.text.begin() + static_cast<ptrdiff_t>(n_text));
     news.text.erase(0, event.n_text);
     const int32_t n_before = request.n_unread.exchange(static_cast<int32_t>(news.tokens.size()), std::memory_order_relaxed);
-    if (n_before >= limits_.unread_tokens) lets_go_on_.store(true, std::memory_order_relaxed);
+    if (n_before >= limits_.max_unread_tokens) lets_go_on_.store(true, std::memory_order_relaxed);
   }
-  event.sequence = ++n_events_;
+  event.number = ++n_events_;
   n_tokens += event.n_tokens * (1 + static_cast<size_t>(event.n_top));
   n_text += event.n_text;
   return true;
@@ -237,7 +241,8 @@ Result<RequestQueue::Waited> RequestQueue::wait(std::optional<int64_t> timeout_u
 
 RequestQueue::Waited RequestQueue::wait_for_news(Lock& lock, std::optional<int64_t> timeout_us, uint64_t n_before) {
   using Clock = std::chrono::steady_clock;
-  if (std::exchange(ends_next_wait_, false) || n_wakes_ != n_before) return Waited::woken;
+  if (std::exchange(ends_next_wait_, false)) return Waited::woken;
+  if (n_wakes_ != n_before) return ended_since(n_before);
   const auto start = Clock::now();
   auto waited = Waited::ready;
   ++n_waiting_;
@@ -250,7 +255,7 @@ RequestQueue::Waited RequestQueue::wait_for_news(Lock& lock, std::optional<int64
     if (passed.count() >= *timeout_us) waited = Waited::time_over;
     else changed_.wait_for(lock, std::chrono::microseconds(*timeout_us) - passed);
   }
-  if (n_wakes_ != n_before) return Waited::woken;  // end_waits() counts it no more
+  if (n_wakes_ != n_before) return ended_since(n_before);  // which counts it no more
   --n_waiting_;
   return waited;
 }
@@ -260,12 +265,22 @@ bool RequestQueue::has_events() const {
   return has_news();
 }
 
-void RequestQueue::end_waits(bool or_next) {
+void RequestQueue::wake_waits() {
   const Lock lock(mutex_);
-  if (n_waiting_ == 0 && or_next) {
+  if (n_waiting_ == 0) {
     ends_next_wait_ = true;
     return;
   }
+  end_waits_now();
+  last_wake_ = n_wakes_;
+}
+
+void RequestQueue::end_waits() {
+  const Lock lock(mutex_);
+  end_waits_now();
+}
+
+void RequestQueue::end_waits_now() {
   n_waiting_ = 0;
   ++n_wakes_;
   changed_.notify_all();

@@ -15,19 +15,20 @@ namespace inlay {
 
 struct QueueLimits {
   int32_t max_requests = 1024;  // that were submitted and whose ends nobody has polled, or whose vectors nobody has taken
-  int32_t unread_tokens = 256;  // a request with as many that nobody has polled draws no more
+  int32_t max_unread_tokens = 256;  // a request with as many that nobody has polled draws no more
 };
 
 // What has become of a request.
 struct RequestEvent {
-  uint64_t request = 0, sequence = 0, user = 0;
+  uint64_t request = 0, number = 0, user = 0;
   bool is_end = false;
   size_t first_token = 0, n_tokens = 0;  // into the tokens' room; behind these n_tokens x n_top likeliest ones
   int32_t n_top = 0;
-  size_t text = 0, n_text = 0;           // into the text's room, bytes
+  size_t first_byte = 0, n_text = 0;     // into the text's room
   RequestEnd end;                        // of an end; then the text is the status' message
 };
 
+// Without tokens (data() is null) those of events are dropped, and without text their texts.
 struct EventRoom {
   size_t n_events = 0;
   std::span<TokenLogprob> tokens;
@@ -71,14 +72,15 @@ class RequestQueue {
   Status take_values(uint64_t id, std::span<float> out, bool only_asks, size_t& n);
   // Whether a request that had too many unread tokens has fewer since the last call.
   bool takes_up_again() { return lets_go_on_.exchange(false, std::memory_order_relaxed); }
-  enum class Waited : uint8_t { ready, time_over, woken };
+  enum class Waited : uint8_t { time_over, ready, woken, nobody_computes };  // the numbers of inlay_wait_result
   // Until there is something to poll. Without a number of microseconds it waits for ever. n_wakes: what n_wakes() was before the caller looked whether
-  // anybody would end the wait; an end_waits() since then ends it.
+  // anybody would end the wait; one that has ended since then ends it.
   Result<Waited> wait(std::optional<int64_t> timeout_us, std::optional<uint64_t> n_wakes = {});
   uint64_t n_wakes() const;
   bool has_events() const;
-  // Ends the waits that are under way, or else, with or_next, the next one.
-  void end_waits(bool or_next);
+  // The host's: ends the waits that are under way, or else the next one. And where nobody would end those that are under way any more.
+  void wake_waits();
+  void end_waits();
   size_t n_waiting() const;  // for tests
   // The system's handle that is ready while there is something to poll; it belongs to the queue.
   Result<WakeHandle::System> handle();
@@ -94,6 +96,8 @@ class RequestQueue {
   Result<size_t> poll(const EventRoom& room, WriteEvent write, void* to);
   bool has_news() const INLAY_NEEDS(mutex_) { return first_listed_ != nullptr || is_closed_; }
   Waited wait_for_news(Lock& lock, std::optional<int64_t> timeout_us, uint64_t n_before) INLAY_NEEDS(mutex_);
+  Waited ended_since(uint64_t n_before) const INLAY_NEEDS(mutex_) { return last_wake_ > n_before ? Waited::woken : Waited::nobody_computes; }
+  void end_waits_now() INLAY_NEEDS(mutex_);
   bool list(Request& request) INLAY_NEEDS(mutex_);
   void unlist_first() INLAY_NEEDS(mutex_);
   void reserve_top(Request::News& news, int32_t n_logprobs) const INLAY_NEEDS(mutex_);
@@ -108,7 +112,8 @@ class RequestQueue {
   uint64_t n_events_ INLAY_GUARDED_BY(mutex_) = 0;
   std::atomic<bool> lets_go_on_{false};
   bool is_closed_ INLAY_GUARDED_BY(mutex_) = false, forgets_ INLAY_GUARDED_BY(mutex_) = false;
-  uint64_t n_wakes_ INLAY_GUARDED_BY(mutex_) = 0;  // calls of end_waits(), but for those that are left to the next wait
+  uint64_t n_wakes_ INLAY_GUARDED_BY(mutex_) = 0;    // calls that have ended waits, but for those that are left to the next one
+  uint64_t last_wake_ INLAY_GUARDED_BY(mutex_) = 0;  // of them the number of the host's last one
   size_t n_waiting_ INLAY_GUARDED_BY(mutex_) = 0;  // waits that none has ended
   bool ends_next_wait_ INLAY_GUARDED_BY(mutex_) = false;
   std::optional<WakeHandle> handle_ INLAY_GUARDED_BY(mutex_);

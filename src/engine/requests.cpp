@@ -106,7 +106,7 @@ Status Requests::check_wait(const RequestQueue& queue) const {
 
 void Requests::end_waits() {
   for (const auto& weak : queues_) {
-    if (const auto queue = weak.lock()) queue->end_waits(false);
+    if (const auto queue = weak.lock()) queue->end_waits();
   }
 }
 

@@ -187,13 +187,13 @@ class Program {
     request.tokens = tokens.data();
     request.n_tokens = tokens.size();
     request.kind = static_cast<inlay_request_kind>(random_.below(random_.one_in(20) ? 4 : 2));
-    request.session = random_.one_in(2) ? &params : nullptr;
+    request.session_params = random_.one_in(2) ? &params : nullptr;
     request.continues = random_.one_in(5) ? nullptr : s.handle;
     inlay_embed_params embed = sized<inlay_embed_params>();
     embed.pooling = static_cast<inlay_pooling>(random_.below(random_.one_in(10) ? 6 : 4));
     embed.flags = static_cast<inlay_embed_flags>(random_.below(random_.one_in(10) ? 8 : 4));
     if (random_.one_in(4)) request.kind = INLAY_REQUEST_EMBED, request.embed = &embed;
-    if (request.kind == INLAY_REQUEST_EMBED && !random_.one_in(8)) request.session = nullptr, request.continues = nullptr;
+    if (request.kind == INLAY_REQUEST_EMBED && !random_.one_in(8)) request.session_params = nullptr, request.continues = nullptr;
     uint64_t id = 0;
     if (!check("inlay_submit", lib.inlay_submit(queue_, &request, &id, &err_))) return;
     if (random_.one_in(9)) check("inlay_request_cancel", lib.inlay_request_cancel(queue_, id, &err_));
@@ -231,7 +231,7 @@ class Program {
     std::vector<float> values(end.n_values + 1, -7);
     size_t needed = 0;
     for (const bool is_first : {true, false}) {
-      const bool is_taken = check("inlay_request_take_values", lib.inlay_request_take_values(queue_, end.request, values.data(), end.n_values, &needed, &err_));
+      const bool is_taken = check("inlay_request_take_values", lib.inlay_request_take_values(queue_, end.request_id, values.data(), end.n_values, &needed, &err_));
       if (is_taken != (is_first && end.n_values > 0)) host_.violated("a vector is taken twice or never");
     }
     if (values.back() != -7) host_.violated("a value behind the room");

@@ -527,7 +527,7 @@ void returning(const char* path, DeviceKind device, const Returning& r, double p
   options.prefix_cache_host_bytes = block * static_cast<uint64_t>(part_on_host * r.n_blocks());
   auto engine = Engine::load(path, options);
   if (!engine.ok()) fail(engine.status());
-  Bench bench{.engine = *engine, .queue = (*engine)->requests().add_queue(*engine, {.unread_tokens = 100'000})};
+  Bench bench{.engine = *engine, .queue = (*engine)->requests().add_queue(*engine, {.max_unread_tokens = 100'000})};
   std::vector<std::vector<int32_t>> conversations;
   for (int32_t i = 0; i < r.n_conversations; ++i) conversations.push_back(bench.prompt(r.n_first));
   std::vector<double> first;
@@ -574,7 +574,7 @@ void submits(const char* path, DeviceKind device, int n_times) {
   if (!engine.ok()) fail(engine.status());
   const Tokenizer* tokenizer = (*engine)->tokenizer();
   if (tokenizer == nullptr) fail(error(Code::unsupported, "the model has no tokenizer"));
-  Bench bench{.engine = *engine, .queue = (*engine)->requests().add_queue(*engine, {.unread_tokens = 100'000})};
+  Bench bench{.engine = *engine, .queue = (*engine)->requests().add_queue(*engine, {.max_unread_tokens = 100'000})};
   constexpr std::array kWords{"the", "river", "Anna", "walked", "42", "quietly", "because", "houses,", "stone.", "\n", "it's", "under", "a", "remembered", "(later)", "winter"};
   std::string words;
   std::vector<int32_t> encoded;
@@ -635,7 +635,7 @@ int main(int argc, char** argv) {
   if (part == "returning" || part == "submit") return 0;
   auto engine = Engine::load(argv[1], {.device = device, .n_context = 4608, .max_sessions = argc > 3 ? std::atoi(argv[3]) : 32, .kv_budget_bytes = uint64_t{16} << 30});
   if (!engine.ok()) fail(engine.status());
-  Bench bench{.engine = *engine, .queue = (*engine)->requests().add_queue(*engine, {.unread_tokens = 100'000})};
+  Bench bench{.engine = *engine, .queue = (*engine)->requests().add_queue(*engine, {.max_unread_tokens = 100'000})};
   if (is_asked("copies")) bench.copies(cuda ? 4000 : 500);
   if (is_asked("copies")) bench.saved_beside_steps(cuda ? 4000 : 500, 300);
   if (is_asked("beginnings")) cuda ? bench.beginnings(32, 2000, 40) : bench.beginnings(8, 1000, 40);

@@ -32,7 +32,7 @@ static void test_take(inlay_chat_parser* parser) {
     const size_t n_text = texts[i] ? strlen(texts[i]) : 9;
     CHECK(deltas[i].kind == kinds[i] && deltas[i].call == 0 && deltas[i].reserved == 0 && deltas[i].text_bytes == n_text);
     CHECK(deltas[i].flags == (kinds[i] == INLAY_CHAT_DELTA_CALL_END ? INLAY_CHAT_DELTA_FLAG_WHOLE : 0));
-    if (texts[i]) CHECK(memcmp(text + deltas[i].text, texts[i], n_text) == 0);
+    if (texts[i]) CHECK(memcmp(text + deltas[i].first_byte, texts[i], n_text) == 0);
   }
   EXPECT(INLAY_OK, TAKE(parser, deltas, 8, stride, text, sizeof text, &n, &err));
   CHECK(n == 0);

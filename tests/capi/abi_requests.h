@@ -53,7 +53,7 @@ static void test_submit(const inlay_queue* queue, uint64_t* id) {
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_submit)(queue, NULL, id, &err));
   IN_STRUCT(inlay_request, (void)p, CALL(inlay_submit)(queue, p, id, &err), INLAY_INVALID_ARGUMENT);
   CHECK(*id == 0);
-#define PROMPT (p->tokens = prompt, p->n_tokens = 3, p->session = &session)
+#define PROMPT (p->tokens = prompt, p->n_tokens = 3, p->session_params = &session)
 #define REFUSED(change) IN_STRUCT(inlay_request, (PROMPT, change), CALL(inlay_submit)(queue, p, id, &err), INLAY_INVALID_ARGUMENT)
   REFUSED(p->n_tokens = 0);
   REFUSED(p->text = "a");
@@ -62,17 +62,22 @@ static void test_submit(const inlay_queue* queue, uint64_t* id) {
   REFUSED(p->kind = 3);
   REFUSED(p->kind = INLAY_REQUEST_EMBED); /* with a session */
   REFUSED(p->embed = &embed);
+  REFUSED(p->chat = &chat);
   REFUSED(p->priority = 8);
   REFUSED(p->priority = -1);
   REFUSED(p->reserved = 1);
   REFUSED(p->deadline_us = UINT64_MAX);
   REFUSED(p->timeout_us = UINT64_MAX);
 #undef REFUSED
+  session.flags = INLAY_SESSION_RESERVE;
+  IN_STRUCT(inlay_request, PROMPT, CALL(inlay_submit)(queue, p, id, &err), INLAY_INVALID_ARGUMENT);
+  session.flags = INLAY_SESSION_FOR_REQUESTS;
+  IN_STRUCT(inlay_request, PROMPT, CALL(inlay_submit)(queue, p, id, &err), INLAY_INVALID_ARGUMENT);
   session.flags = 1u << 30;
   IN_STRUCT(inlay_request, PROMPT, CALL(inlay_submit)(queue, p, id, &err), INLAY_INVALID_ARGUMENT);
   session.flags = 0;
-  IN_STRUCT(inlay_request, (p->text = "abc", p->text_len = SIZE_MAX, p->session = &session), CALL(inlay_submit)(queue, p, id, &err), INLAY_OK);
-  IN_STRUCT(inlay_request, (p->conversation = talk, p->conversation_len = SIZE_MAX, p->chat = &chat, p->session = &session),
+  IN_STRUCT(inlay_request, (p->text = "abc", p->text_len = SIZE_MAX, p->session_params = &session), CALL(inlay_submit)(queue, p, id, &err), INLAY_OK);
+  IN_STRUCT(inlay_request, (p->conversation = talk, p->conversation_len = SIZE_MAX, p->chat = &chat, p->session_params = &session),
             CALL(inlay_submit)(queue, p, id, &err), INLAY_OK);
   IN_STRUCT(inlay_request, (p->conversation = "[", p->conversation_len = 1), CALL(inlay_submit)(queue, p, id, &err), INLAY_FORMAT);
   IN_STRUCT(inlay_request, (PROMPT, p->priority = 7, p->deadline_us = 5, p->timeout_us = 1000000000, p->user = 77, p->cache_salt = 5),
@@ -109,7 +114,7 @@ static void test_vectors(const inlay_engine* engine, const inlay_queue* queue) {
   REFUSED(p->conversation = "[]");
   REFUSED(p->conversation_len = SIZE_MAX);
   REFUSED(p->chat = &chat);
-  REFUSED(p->session = &params);
+  REFUSED(p->session_params = &params);
   REFUSED(p->continues = session);
   REFUSED(p->n_tokens = 0);
   REFUSED(p->text = "a");
@@ -179,9 +184,9 @@ static void test_poll(const inlay_queue* queue, size_t n_requests, uint64_t last
   inlay_request_event events[8];
   inlay_token_logprob tokens[16];
   char text[256];
-  int32_t ready = -1;
+  inlay_wait_result result = 99;
   size_t n = 99, n_ends = 0, i;
-  uint64_t sequence = 0;
+  uint64_t number = 0;
   const size_t stride = sizeof *events;
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_poll)(NULL, events, 8, stride, tokens, 16, text, sizeof text, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_poll)(queue, NULL, 8, stride, tokens, 16, text, sizeof text, &n, &err));
@@ -190,20 +195,20 @@ static void test_poll(const inlay_queue* queue, size_t n_requests, uint64_t last
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_poll)(queue, events, 8, stride, tokens, 16, NULL, sizeof text, &n, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_poll)(queue, events, 8, stride, tokens, 16, text, sizeof text, NULL, &err));
   EXPECT(INLAY_BUFFER_TOO_SMALL, CALL(inlay_poll)(queue, NULL, 0, stride, NULL, 0, NULL, 0, &n, &err));
-  EXPECT(INLAY_BUFFER_TOO_SMALL, CALL(inlay_poll)(queue, events, 8, stride, NULL, 0, NULL, 0, &n, &err));
+  EXPECT(INLAY_BUFFER_TOO_SMALL, CALL(inlay_poll)(queue, events, 8, stride, tokens, 0, text, 0, &n, &err));
   CHECK(n == 0);
-  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_wait)(NULL, 0, &ready, &err));
+  EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_wait)(NULL, 0, &result, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_wait)(queue, 0, NULL, &err));
-  EXPECT(INLAY_OK, CALL(inlay_wait)(queue, -1, &ready, &err));
-  CHECK(ready == 1);
+  EXPECT(INLAY_OK, CALL(inlay_wait)(queue, -1, &result, &err));
+  CHECK(result == INLAY_WAIT_RESULT_READY);
   for (n = 1; n > 0;) {
     memset(events, 0xaa, sizeof events);
     EXPECT(INLAY_OK, CALL(inlay_poll)(queue, events, 8, stride, tokens, 16, text, sizeof text, &n, &err));
     for (i = 0; i < n; ++i) {
       const inlay_request_event* e = &events[i];
-      CHECK(e->sequence == ++sequence && e->request > 0 && e->n_top == 0);
-      CHECK(e->first_token + (size_t)e->n_tokens <= 16 && e->text + e->text_bytes <= sizeof text);
-      CHECK((e->request + 4 > last) == (e->user == 77));
+      CHECK(e->number == ++number && e->request_id > 0 && e->n_top == 0);
+      CHECK(e->first_token + (size_t)e->n_tokens <= 16 && e->first_byte + e->text_bytes <= sizeof text);
+      CHECK((e->request_id + 4 > last) == (e->user == 77));
       if (e->kind != INLAY_REQUEST_EVENT_END) continue;
       ++n_ends;
       CHECK(e->finish_reason == INLAY_FINISH_MAX_TOKENS || e->finish_reason == INLAY_FINISH_END_OF_GENERATION);
@@ -212,17 +217,17 @@ static void test_poll(const inlay_queue* queue, size_t n_requests, uint64_t last
     }
   }
   CHECK(n_ends == n_requests);
-  EXPECT(INLAY_OK, CALL(inlay_wait)(queue, 1000, &ready, &err));
-  CHECK(ready == 0);
+  EXPECT(INLAY_OK, CALL(inlay_wait)(queue, 1000, &result, &err));
+  CHECK(result == INLAY_WAIT_RESULT_TIME_OVER);
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_queue_wake)(NULL, &err));
   EXPECT(INLAY_OK, CALL(inlay_queue_wake)(queue, &err));
   EXPECT(INLAY_OK, CALL(inlay_queue_wake)(queue, &err));
-  EXPECT(INLAY_OK, CALL(inlay_wait)(queue, 0, &ready, &err));
-  CHECK(ready == 0);
-  EXPECT(INLAY_OK, CALL(inlay_wait)(queue, -1, &ready, &err));
-  CHECK(ready == -1);
-  EXPECT(INLAY_OK, CALL(inlay_wait)(queue, 1000, &ready, &err));
-  CHECK(ready == 0);
+  EXPECT(INLAY_OK, CALL(inlay_wait)(queue, 0, &result, &err));
+  CHECK(result == INLAY_WAIT_RESULT_TIME_OVER);
+  EXPECT(INLAY_OK, CALL(inlay_wait)(queue, -1, &result, &err));
+  CHECK(result == INLAY_WAIT_RESULT_WOKEN);
+  EXPECT(INLAY_OK, CALL(inlay_wait)(queue, 1000, &result, &err));
+  CHECK(result == INLAY_WAIT_RESULT_TIME_OVER);
 }
 
 static void test_requests(const inlay_engine* engine) {
@@ -230,17 +235,17 @@ static void test_requests(const inlay_engine* engine) {
   inlay_queue *queue = NULL, *other = NULL;
   inlay_wait_kind kind = 0;
   int64_t handle = -1;
-  int32_t ready = -1;
+  inlay_wait_result result = 99;
   uint64_t id = 0;
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_queue_create)(NULL, NULL, &queue, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_queue_create)(engine, NULL, NULL, &err));
   IN_STRUCT(inlay_queue_params, p->max_requests = -1, CALL(inlay_queue_create)(engine, p, &queue, &err), INLAY_INVALID_ARGUMENT);
-  IN_STRUCT(inlay_queue_params, p->unread_tokens = -1, CALL(inlay_queue_create)(engine, p, &queue, &err), INLAY_INVALID_ARGUMENT);
+  IN_STRUCT(inlay_queue_params, p->max_unread_tokens = -1, CALL(inlay_queue_create)(engine, p, &queue, &err), INLAY_INVALID_ARGUMENT);
   IN_STRUCT(inlay_queue_params, p->reserved = 1, CALL(inlay_queue_create)(engine, p, &queue, &err), INLAY_INVALID_ARGUMENT);
   CHECK(queue == NULL);
   EXPECT(INLAY_OK, CALL(inlay_queue_create)(engine, NULL, &queue, &err));
   EXPECT(INLAY_OK, CALL(inlay_queue_create)(engine, NULL, &other, &err));
-  EXPECT(INLAY_INVALID_STATE, CALL(inlay_wait)(queue, -1, &ready, &err));
+  EXPECT(INLAY_INVALID_STATE, CALL(inlay_wait)(queue, -1, &result, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_queue_get_handle)(NULL, &kind, &handle, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_queue_get_handle)(queue, NULL, &handle, &err));
   EXPECT(INLAY_INVALID_ARGUMENT, CALL(inlay_queue_get_handle)(queue, &kind, NULL, &err));

@@ -69,7 +69,7 @@ void add_deltas(const ParserPtr& parser, size_t cap_text, ChatMessage& message) 
     ASSERT_EQ(inlay_chat_parser_take(parser.get(), deltas.data(), deltas.size(), sizeof deltas[0], text.data(), text.size(), &n, &err), INLAY_OK) << err.message;
     for (size_t i = 0; i < n; ++i) {
       const inlay_chat_delta& delta = deltas[i];
-      const ChatDelta own{static_cast<ChatDelta::Kind>(delta.kind), static_cast<uint32_t>(delta.call), text.substr(delta.text, delta.text_bytes),
+      const ChatDelta own{static_cast<ChatDelta::Kind>(delta.kind), static_cast<uint32_t>(delta.call), text.substr(delta.first_byte, delta.text_bytes),
                           (delta.flags & INLAY_CHAT_DELTA_FLAG_WHOLE) != 0};
       inlay::add_deltas({&own, 1}, message);
     }

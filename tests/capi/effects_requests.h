@@ -33,7 +33,8 @@ inline std::string continued(bool with) {
   inlay_request request = request_of(kPlain);
   request.continues = session.get();
   answered(request);
-  if (!with) request.session = &params, request.continues = nullptr;
+  params.flags = INLAY_SESSION_IGNORE_END_OF_GENERATION;
+  if (!with) request.session_params = &params, request.continues = nullptr;
   return answered(request);
 }
 
@@ -70,7 +71,7 @@ inline EffectRow request_row(const char* field, Kind kind, std::function<void(in
   return {std::string("inlay_request.") + field, kind, [=](bool with) {
             const inlay_session_params session = short_session();
             inlay_request request = base ? sized<inlay_request>() : request_of(kPlain);
-            request.session = &session;
+            request.session_params = &session;
             if (base) base(request);
             if (with) set(request);
             return answered(request);
@@ -197,7 +198,7 @@ inline std::string computed_behind_others(inlay_load_params params) {
   const QueuePtr queue = new_queue(own);
   const inlay_session_params session = short_session();
   inlay_stats stats = sized<inlay_stats>();
-  while (stats.prefix_cache_host_bytes < plan.prefix_cache_host_bytes) inlay_engine_get_stats(own.get(), &stats, nullptr);  // a thread takes it
+  while (stats.prefix_cache_host_bytes_taken < plan.prefix_cache_host_bytes) inlay_engine_get_stats(own.get(), &stats, nullptr);  // a thread takes it
   for (const int32_t token : {65, 66, 65}) {
     submit(queue, request_of(Tokens(100, token), &session));
     answers_of(own, queue);
@@ -221,8 +222,8 @@ inline std::string slow_thread(uint64_t busy_us, uint64_t period_us) {
   const auto start = std::chrono::steady_clock::now();
   submit(queue, request_of(kPlain, &session));
   Answers answers;
-  for (int32_t ready = 1; ready == 1 && (answers.empty() || answers.begin()->second.n_ends == 0);) {
-    EXPECT_EQ(inlay_wait(queue.get(), 10'000'000, &ready, nullptr), INLAY_OK);
+  for (inlay_wait_result result = INLAY_WAIT_RESULT_READY; result == INLAY_WAIT_RESULT_READY && (answers.empty() || answers.begin()->second.n_ends == 0);) {
+    EXPECT_EQ(inlay_wait(queue.get(), 10'000'000, &result, nullptr), INLAY_OK);
     poll(queue.get(), answers);
   }
   const auto took = std::chrono::steady_clock::now() - start;
@@ -300,6 +301,12 @@ inline std::vector<EffectRow> constraint_effect_rows() {
       constraint_row("INLAY_CONSTRAINT_FLAG_COMPACT", effect, [](Params& p) { p.flags = INLAY_CONSTRAINT_FLAG_COMPACT; }),
       constraint_row("INLAY_CONSTRAINT_FLAG_ESCAPES", effect, [](Params& p) { p.flags = INLAY_CONSTRAINT_FLAG_ESCAPES; }, "",
                      [](Params& p) { p.text = R"({"type": "string", "pattern": "^[\u0001-\u0009]{1,4}$"})", p.text_len = SIZE_MAX; }),
+      constraint_row("flags", refused, [](Params& p) { p.flags = INLAY_CONSTRAINT_FLAG_COMPACT; }, "kinds that write JSON", words),
+      constraint_row("flags", refused, [](Params& p) { p.flags = INLAY_CONSTRAINT_FLAG_ESCAPES; }, "kinds that write JSON", words),
+      constraint_row("flags", refused, [](Params& p) { p.flags = INLAY_CONSTRAINT_FLAG_LENIENT; }, "kinds that write JSON",
+                     [](Params& p) { p.kind = INLAY_CONSTRAINT_REGEX, p.text = "abcd", p.text_len = 4; }),
+      constraint_row("flags", refused, [](Params& p) { p.flags = INLAY_CONSTRAINT_FLAG_COMPACT; }, "kinds that write JSON",
+                     [](Params& p) { p.kind = INLAY_CONSTRAINT_GBNF, p.text = "root ::= \"a\"", p.text_len = SIZE_MAX; }),
       message_row("prompt", effect, [](Params& p) { p.prompt = open, p.n_prompt = 2; }),
       message_row("prompt", refused, [](Params& p) { p.prompt = far_away, p.n_prompt = 1; }, "params.prompt"),
       message_row("n_prompt", effect, [](Params& p) { p.n_prompt = 1; }, "", [](Params& p) { p.prompt = open, p.n_prompt = 2; }),
@@ -325,6 +332,9 @@ inline std::vector<EffectRow> constraint_effect_rows() {
 
 inline std::vector<EffectRow> request_effect_rows() {
   static const inlay_session_params any_session = sized<inlay_session_params>();
+  static inlay_session_params reserving = any_session, for_requests = any_session;
+  reserving.flags = INLAY_SESSION_RESERVE;
+  for_requests.flags = INLAY_SESSION_FOR_REQUESTS;
   std::vector<EffectRow> rows;
   using enum Kind;
   using Request = inlay_request;
@@ -347,8 +357,8 @@ inline std::vector<EffectRow> request_effect_rows() {
   add(queue_row("reserved", refused, [](auto& p) { p.reserved = 1; }, "reserved"));
   add(queue_row("max_requests", effect, [](auto& p) { p.max_requests = 1; }));
   add(queue_row("max_requests", refused, [](auto& p) { p.max_requests = -1; }, "max_requests"));
-  add(queue_row("unread_tokens", effect, [](auto& p) { p.unread_tokens = 2; }));
-  add(queue_row("unread_tokens", refused, [](auto& p) { p.unread_tokens = 1 << 30; }, "unread_tokens"));
+  add(queue_row("max_unread_tokens", effect, [](auto& p) { p.max_unread_tokens = 2; }));
+  add(queue_row("max_unread_tokens", refused, [](auto& p) { p.max_unread_tokens = 1 << 30; }, "max_unread_tokens"));
   add({"inlay_queue_params.wake", effect, [=](bool with) { return woken(with, true); }});
   add({"inlay_queue_params.wake_user", effect, [=](bool with) { return woken(true, with); }});
 
@@ -363,7 +373,7 @@ inline std::vector<EffectRow> request_effect_rows() {
   add(vector_row("inlay_request.embed", refused, [](Request&, auto& embed) { embed.struct_size = 3; }, "request.embed"));
   add(vector_row("inlay_request.embed", refused, [](Request&, auto& embed) { embed.flags = 4; }, "request.embed.flags"));
   add(vector_row("inlay_request.embed", refused, [](Request&, auto& embed) { embed.progress = [](void*, uint64_t, uint64_t) { return 0; }; }, "request.embed.progress"));
-  add(vector_row("inlay_request.session", refused, [](Request& r, auto&) { r.session = &any_session; }, "request.session"));
+  add(vector_row("inlay_request.session_params", refused, [](Request& r, auto&) { r.session_params = &any_session; }, "request.session_params"));
   add(vector_row("inlay_request.chat", refused, [](Request& r, auto&) { r.chat = &chat; }, "request.chat"));
   add(vector_row("inlay_request.conversation", refused, [](Request& r, auto&) { r.conversation = "[]"; }, "request.conversation is set"));
   add(vector_row("inlay_request.conversation_len", refused, [](Request& r, auto&) { r.conversation_len = SIZE_MAX; }, "request.conversation is set"));
@@ -391,7 +401,10 @@ inline std::vector<EffectRow> request_effect_rows() {
   add(request_row("conversation", effect, [](Request& r) { r.conversation = R"([{"role": "user", "content": "H2llo"}])"; }, "", conversation));
   add(request_row("conversation_len", refused, [](Request& r) { r.conversation_len = 5; }, "conversation: line 1", conversation));
   add(request_row("chat", effect, [](Request& r) { r.chat = &chat; }, "", conversation));
-  add(request_row("session", effect, [](Request& r) { r.session = nullptr; }));
+  add(request_row("chat", refused, [](Request& r) { r.chat = &chat; }, "request.chat is set, and request.conversation is not"));
+  add(request_row("session_params", refused, [](Request& r) { r.session_params = &reserving; }, "request.session_params.flags"));
+  add(request_row("session_params", refused, [](Request& r) { r.session_params = &for_requests; }, "request.session_params.flags"));
+  add(request_row("session_params", effect, [](Request& r) { r.session_params = nullptr; }));
   add(request_row("reserved", refused, [](Request& r) { r.reserved = 1; }, "reserved"));
   add(request_row("priority", refused, [](Request& r) { r.priority = 8; }, "priority"));
   add(request_row("timeout_us", effect, [](Request& r) { r.timeout_us = 1; }));

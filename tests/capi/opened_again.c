@@ -38,16 +38,16 @@ static state look(void) {
 
 static int answer(const inlay_dl* api, const inlay_queue* queue) {
   inlay_session_params session = {.struct_size = sizeof session, .max_tokens = 4};
-  inlay_request request = {.struct_size = sizeof request, .session = &session, .text = "Once upon", .text_len = 9};
+  inlay_request request = {.struct_size = sizeof request, .session_params = &session, .text = "Once upon", .text_len = 9};
   inlay_request_event events[8];
   inlay_token_logprob tokens[16];
   char text[256];
   uint64_t id = 0;
-  int32_t is_ready = 0;
+  inlay_wait_result result = 0;
   size_t n = 0;
   if (api->inlay_submit(queue, &request, &id, &err) != INLAY_OK) return failed("submit");
   for (;;) {
-    if (api->inlay_wait(queue, -1, &is_ready, &err) != INLAY_OK) return failed("wait");
+    if (api->inlay_wait(queue, -1, &result, &err) != INLAY_OK) return failed("wait");
     if (api->inlay_poll(queue, events, 8, sizeof events[0], tokens, 16, text, sizeof text, &n, &err) != INLAY_OK) return failed("poll");
     for (size_t i = 0; i < n; i++) {
       if (events[i].kind == INLAY_REQUEST_EVENT_END) return events[i].n_drawn == 4 ? 0 : (printf("%d tokens\n", events[i].n_drawn), 1);

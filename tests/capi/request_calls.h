@@ -22,7 +22,7 @@ uint64_t submitted(const World&, const QueuePtr& queue, std::string& out) {
   const std::string text = "Stra\u00dfe 1,5";
   request.text = text.data();
   request.text_len = text.size();
-  request.session = &session;
+  request.session_params = &session;
   uint64_t id = 0;
   inlay_error err;
   const inlay_status status = CALL(inlay_submit, queue.get(), &request, &id, &err);
@@ -113,10 +113,10 @@ std::vector<Row> request_rows() {
          std::string out;
          const QueuePtr queue = queue_of(w);
          out += run_of(w);
-         int32_t ready = -1;
+         inlay_wait_result result = 99;
          inlay_error err;
-         const inlay_status status = CALL(inlay_wait, queue.get(), int64_t{100}, &ready, &err);
-         return out + outcome(status, err) + std::to_string(ready);
+         const inlay_status status = CALL(inlay_wait, queue.get(), int64_t{100}, &result, &err);
+         return out + outcome(status, err) + std::to_string(result);
        }},
       {"inlay_queue_wake", [](const World& w) {
          std::string out;
@@ -125,9 +125,9 @@ std::vector<Row> request_rows() {
          inlay_error err;
          inlay_status status = CALL(inlay_queue_wake, queue.get(), &err);
          out += outcome(status, err);
-         int32_t ready = 0;
-         status = inlay_wait(queue.get(), -1, &ready, &err);
-         return out + outcome(status, err) + std::to_string(ready);
+         inlay_wait_result result = 0;
+         status = inlay_wait(queue.get(), -1, &result, &err);
+         return out + outcome(status, err) + std::to_string(result);
        }},
       {"inlay_queue_get_handle", [](const World& w) {
          const QueuePtr queue = queue_of(w);
@@ -145,8 +145,8 @@ std::vector<Row> request_rows() {
          inlay_status status = CALL(inlay_engine_set_thread, w.engine.get(), &params, &err);
          out += outcome(status, err);
          submitted(w, queue, out);
-         int32_t ready = 0;
-         EXPECT_EQ(inlay_wait(queue.get(), -1, &ready, nullptr), INLAY_OK);
+         inlay_wait_result result = 0;
+         EXPECT_EQ(inlay_wait(queue.get(), -1, &result, nullptr), INLAY_OK);
          status = CALL(inlay_engine_set_thread, w.engine.get(), nullptr, &err);
          return out + outcome(status, err);
        }},

@@ -28,7 +28,7 @@ inline inlay_request request_of(const Tokens& tokens, const inlay_session_params
   inlay_request out = sized<inlay_request>();
   out.tokens = tokens.data();
   out.n_tokens = tokens.size();
-  out.session = session;
+  out.session_params = session;
   return out;
 }
 
@@ -62,11 +62,11 @@ inline size_t poll(inlay_queue* queue, Answers& into, size_t n_events = 8) {
   const inlay_status status = inlay_poll(queue, events.data(), n_events, sizeof events[0], tokens.data(), tokens.size(), text.data(), text.size(), &n, &err);
   if (status != INLAY_OK) return 0;
   for (const inlay_request_event& event : std::span(events).first(n)) {
-    Answer& own = into[event.request];
+    Answer& own = into[event.request_id];
     own.user = event.user;
     for (int32_t i = 0; i < event.n_tokens; ++i) own.tokens.push_back(tokens[event.first_token + static_cast<size_t>(i)].token);
     const bool ends = event.kind == INLAY_REQUEST_EVENT_END;
-    (ends ? own.message : own.text) += text.substr(event.text, event.text_bytes);
+    (ends ? own.message : own.text) += text.substr(event.first_byte, event.text_bytes);
     if (!ends) continue;
     ++own.n_ends;
     own.reason = event.finish_reason;
@@ -76,7 +76,7 @@ inline size_t poll(inlay_queue* queue, Answers& into, size_t n_events = 8) {
     own.n_drawn = event.n_drawn;
     if (event.n_values == 0) continue;
     own.values.resize(event.n_values);
-    EXPECT_EQ(inlay_request_take_values(queue, event.request, own.values.data(), own.values.size(), nullptr, &err), INLAY_OK) << err.message;
+    EXPECT_EQ(inlay_request_take_values(queue, event.request_id, own.values.data(), own.values.size(), nullptr, &err), INLAY_OK) << err.message;
   }
   return n;
 }
@@ -114,10 +114,10 @@ inline void collect(inlay_queue* queue, Answers& into, size_t n) {
     return std::ranges::count_if(into, [](const auto& entry) { return entry.second.n_ends > 0; });
   };
   while (static_cast<size_t>(n_ended()) < n) {
-    int32_t ready = 0;
+    inlay_wait_result result = 0;
     inlay_error err;
-    ASSERT_EQ(inlay_wait(queue, 60'000'000, &ready, &err), INLAY_OK) << err.message;
-    ASSERT_EQ(ready, 1);
+    ASSERT_EQ(inlay_wait(queue, 60'000'000, &result, &err), INLAY_OK) << err.message;
+    ASSERT_EQ(result, INLAY_WAIT_RESULT_READY);
     poll(queue, into);
   }
 }

@@ -76,8 +76,8 @@ TEST(Requests, BlocksGoToTheHostAndComeBack) {
   params.kv_budget_bytes = 4 * block;
   const EnginePtr engine = load(params);
   inlay_stats stats = sized<inlay_stats>();
-  while (stats.prefix_cache_host_bytes == 0) ASSERT_EQ(inlay_engine_get_stats(engine.get(), &stats, nullptr), INLAY_OK);  // a thread takes it
-  EXPECT_EQ(stats.prefix_cache_host_bytes, 6 * block) << "less than a chunk";
+  while (stats.prefix_cache_host_bytes_taken == 0) ASSERT_EQ(inlay_engine_get_stats(engine.get(), &stats, nullptr), INLAY_OK);  // a thread takes it
+  EXPECT_EQ(stats.prefix_cache_host_bytes_taken, 6 * block) << "less than a chunk";
   const inlay_session_params session = up_to(4);
   const QueuePtr queue = new_queue(engine);
   Answer first;
@@ -200,7 +200,7 @@ TEST(Requests, AClientThatNeverReadsHarmsNobody) {
   const EnginePtr engine = small_engine(1);
   give_thread(engine);
   inlay_queue_params params = sized<inlay_queue_params>();
-  params.unread_tokens = 3;
+  params.max_unread_tokens = 3;
   const QueuePtr deaf = new_queue(engine, &params), reads = new_queue(engine);
   const inlay_session_params session = up_to(30);
   for (int i = 0; i < 5; ++i) submit(deaf, request_of(kPlain, &session));
@@ -245,9 +245,9 @@ TEST(Requests, AWakeLeavesTheHandleAsItIs) {
   ASSERT_EQ(inlay_queue_wake(queue.get(), nullptr), INLAY_OK);
   pollfd one = {static_cast<int>(handle), POLLIN, 0};
   EXPECT_EQ(::poll(&one, 1, 20), 0);
-  int32_t ready = 0;
-  EXPECT_EQ(inlay_wait(queue.get(), -1, &ready, nullptr), INLAY_OK);
-  EXPECT_EQ(ready, -1);
+  inlay_wait_result result = 0;
+  EXPECT_EQ(inlay_wait(queue.get(), -1, &result, nullptr), INLAY_OK);
+  EXPECT_EQ(result, INLAY_WAIT_RESULT_WOKEN);
 }
 
 TEST(Requests, AForkedChildIsToldAndWaitsForNothing) {
@@ -258,10 +258,10 @@ TEST(Requests, AForkedChildIsToldAndWaitsForNothing) {
   submit(queue, request_of(kPlain, &session));
   const pid_t child = ::fork();
   if (child == 0) {
-    int32_t ready = 0;
+    inlay_wait_result result = 0;
     size_t n = 0;
     inlay_request_event event;
-    const bool refused = inlay_wait(queue.get(), -1, &ready, nullptr) == INLAY_INVALID_STATE &&
+    const bool refused = inlay_wait(queue.get(), -1, &result, nullptr) == INLAY_INVALID_STATE &&
                          inlay_queue_wake(queue.get(), nullptr) == INLAY_INVALID_STATE &&
                          inlay_poll(queue.get(), &event, 1, sizeof event, nullptr, 0, nullptr, 0, &n, nullptr) == INLAY_INVALID_STATE;
     inlay_queue* freed = queue.get();
@@ -282,14 +282,14 @@ TEST(Requests, QueuesOutliveTheirEngine) {
   EnginePtr engine = small_engine();
   give_thread(engine);
   inlay_queue_params params = sized<inlay_queue_params>();
-  params.unread_tokens = 3;  // so that it cannot end before
+  params.max_unread_tokens = 3;  // so that it cannot end before
   const QueuePtr queue = new_queue(engine, &params), other = new_queue(engine);
   const inlay_session_params session = up_to(200);
   const uint64_t id = submit(queue, request_of(kPlain, &session));
   const SessionPtr keeps = new_session(engine);
   std::thread waits([&] {
-    int32_t ready = 0;
-    EXPECT_EQ(inlay_wait(other.get(), -1, &ready, nullptr), INLAY_INVALID_STATE);
+    inlay_wait_result result = 0;
+    EXPECT_EQ(inlay_wait(other.get(), -1, &result, nullptr), INLAY_INVALID_STATE);
   });
   engine.reset();
   waits.join();
@@ -307,8 +307,8 @@ TEST(Requests, QueuesOutliveTheirEngine) {
   EXPECT_EQ(inlay_submit(queue.get(), &request, &none, &err), INLAY_INVALID_STATE) << err.message;
   EXPECT_EQ(inlay_request_cancel(queue.get(), id, &err), INLAY_OK) << err.message;
   EXPECT_EQ(inlay_queue_wake(queue.get(), &err), INLAY_OK) << err.message;
-  int32_t ready = 0;
-  EXPECT_EQ(inlay_wait(queue.get(), -1, &ready, &err), INLAY_INVALID_STATE) << err.message;
+  inlay_wait_result result = 0;
+  EXPECT_EQ(inlay_wait(queue.get(), -1, &result, &err), INLAY_INVALID_STATE) << err.message;
   prefill(keeps, kPlain);  // the session lives on
 }
 
@@ -341,26 +341,72 @@ TEST(Requests, AnEngineIsFreedBesideInlayRun) {
   EXPECT_GT(n_cancelled, 100);
 }
 
+// A host that shows text alone, or counts alone: what it does not want is dropped, and the request goes on.
+TEST(Requests, APollWithoutTokensOrWithoutTextGoesOn) {
+  const EnginePtr engine = small_engine();
+  inlay_sampler_params sampler = sized<inlay_sampler_params>();
+  sampler.n_logprobs = 2;
+  inlay_session_params session = up_to(40);
+  session.sampler = &sampler;
+  inlay_queue_params params = sized<inlay_queue_params>();
+  params.max_unread_tokens = 3;
+  const auto read = [&](bool wants_tokens, bool wants_text) {
+    const QueuePtr queue = new_queue(engine, &params);
+    submit(queue, request_of(kPlain, &session));
+    inlay_token_logprob tokens[8];
+    char text[64];
+    Answer got;
+    while (got.n_ends == 0) {
+      inlay_run_info info = sized<inlay_run_info>();
+      inlay_error err;
+      EXPECT_EQ(inlay_run(engine.get(), nullptr, &info, &err), INLAY_OK) << err.message;
+      inlay_request_event event = {};
+      size_t n = 0;
+      const inlay_status status = inlay_poll(queue.get(), &event, 1, sizeof event, wants_tokens ? tokens : nullptr, wants_tokens ? std::size(tokens) : 0,
+                                             wants_text ? text : nullptr, wants_text ? sizeof text : 0, &n, &err);
+      EXPECT_EQ(status, INLAY_OK) << err.message;
+      if (status != INLAY_OK) break;
+      for (int32_t i = 0; i < event.n_tokens; ++i) got.tokens.push_back(tokens[event.first_token + static_cast<size_t>(i)].token);
+      got.text.append(text + event.first_byte, event.text_bytes);
+      got.n_ends += event.kind == INLAY_REQUEST_EVENT_END;
+      got.n_drawn = event.n_drawn;
+      EXPECT_EQ(event.n_top, wants_tokens && event.kind == INLAY_REQUEST_EVENT_TOKENS ? 2 : 0);
+    }
+    return got;
+  };
+  const Answer whole = read(true, true);
+  EXPECT_EQ(whole.tokens.size(), 40u);
+  EXPECT_FALSE(whole.text.empty());
+  for (const bool wants_tokens : {false, true}) {
+    for (const bool wants_text : {false, true}) {
+      const Answer got = read(wants_tokens, wants_text);
+      EXPECT_EQ(got.n_drawn, 40);
+      EXPECT_EQ(got.tokens, wants_tokens ? whole.tokens : Tokens());
+      EXPECT_EQ(got.text, wants_text ? whole.text : "");
+    }
+  }
+}
+
 // A host that stops its collecting thread: it sets a flag and wakes the queue, wherever the thread is. No wake is lost, and no other one is told.
 TEST(Requests, AWakeEndsAThreadThatCollects) {
   const EnginePtr engine = small_engine();
   give_thread(engine);
   const QueuePtr queue = new_queue(engine), other = new_queue(engine);
   const inlay_session_params session = up_to(3);
-  int32_t ready = 7;
+  inlay_wait_result result = 99;
   ASSERT_EQ(inlay_queue_wake(queue.get(), nullptr), INLAY_OK);
-  EXPECT_EQ(inlay_wait(queue.get(), 60'000'000, &ready, nullptr), INLAY_OK);
-  ASSERT_EQ(ready, -1) << "the wake was lost";
+  EXPECT_EQ(inlay_wait(queue.get(), 60'000'000, &result, nullptr), INLAY_OK);
+  ASSERT_EQ(result, INLAY_WAIT_RESULT_WOKEN) << "the wake was lost";
   for (int round = 0; round < 300; ++round) {
     std::atomic<bool> stop{false};
     std::thread collects([&] {
       Answers answers;
       while (!stop) {
-        int32_t told = 7;
+        inlay_wait_result told = 99;
         EXPECT_EQ(inlay_wait(queue.get(), 60'000'000, &told, nullptr), INLAY_OK);
-        EXPECT_NE(told, 0) << "a wake was lost";
-        if (told == 0) return;
-        if (told > 0) poll(queue.get(), answers);
+        EXPECT_NE(told, INLAY_WAIT_RESULT_TIME_OVER) << "a wake was lost";
+        if (told == INLAY_WAIT_RESULT_TIME_OVER) return;
+        if (told == INLAY_WAIT_RESULT_READY) poll(queue.get(), answers);
       }
     });
     if (round % 3 == 0) submit(queue, request_of(kPlain, &session));
@@ -369,8 +415,8 @@ TEST(Requests, AWakeEndsAThreadThatCollects) {
     ASSERT_EQ(inlay_queue_wake(queue.get(), nullptr), INLAY_OK);
     collects.join();
   }
-  EXPECT_EQ(inlay_wait(other.get(), 1000, &ready, nullptr), INLAY_OK);
-  EXPECT_EQ(ready, 0);
+  EXPECT_EQ(inlay_wait(other.get(), 1000, &result, nullptr), INLAY_OK);
+  EXPECT_EQ(result, INLAY_WAIT_RESULT_TIME_OVER);
 }
 
 TEST(Requests, AQueueThatIsFreedTakesItsRequestsAlong) {

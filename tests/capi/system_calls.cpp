@@ -262,7 +262,7 @@ inlay_status requested(const std::string& path, inlay_error* err) {
   inlay_wait_kind kind = 0;
   int64_t handle = 0;
   uint64_t id = 0;
-  int32_t ready = 0;
+  inlay_wait_result result = 0;
   const int32_t token = 1;
   inlay_request request = sized<inlay_request>();
   request.tokens = &token;
@@ -272,7 +272,7 @@ inlay_status requested(const std::string& path, inlay_error* err) {
   if (status == INLAY_OK) status = inlay_queue_get_handle(queue, &kind, &handle, err);
   if (status == INLAY_OK) status = inlay_engine_set_thread(engine, &thread, err);
   if (status == INLAY_OK) status = inlay_submit(queue, &request, &id, err);
-  if (status == INLAY_OK) status = inlay_wait(queue, -1, &ready, err);
+  if (status == INLAY_OK) status = inlay_wait(queue, -1, &result, err);
   inlay_queue_free(queue);
   inlay_free(engine);
   return status;

@@ -112,9 +112,9 @@ TEST(VectorsByRequest, AQueueIsFullOfVectorsThatNobodyTakes) {
   inlay_error err;
   ASSERT_EQ(inlay_poll(queue.get(), events.data(), events.size(), sizeof events[0], nullptr, 0, nullptr, 0, &n, &err), INLAY_OK) << err.message;
   ASSERT_EQ(n, 3u);
-  int32_t ready = 1;
-  EXPECT_EQ(inlay_wait(queue.get(), 0, &ready, nullptr), INLAY_OK);
-  EXPECT_EQ(ready, 0) << "a vector is not an event";
+  inlay_wait_result result = INLAY_WAIT_RESULT_READY;
+  EXPECT_EQ(inlay_wait(queue.get(), 0, &result, nullptr), INLAY_OK);
+  EXPECT_EQ(result, INLAY_WAIT_RESULT_TIME_OVER) << "a vector is not an event";
   uint64_t none = 1;
   EXPECT_EQ(inlay_submit(queue.get(), &request, &none, &err), INLAY_QUEUE_FULL);
   EXPECT_NE(std::string(err.message).find("vectors were not taken"), std::string::npos) << err.message;

@@ -117,7 +117,7 @@ TEST_F(CudaHostBlocks, cuda_PageLockedMemoryMayEnd) {
   const InjectedCudaFault fault({.point = CudaPoint::pinned_allocation, .nth = n_calls + 1, .error = cudaErrorMemoryAllocation});
   open(9, 3 * n_chunk * block_bytes_);
   EXPECT_TRUE(fault.happened());
-  EXPECT_EQ(engine_->stats().prefix_cache_host_bytes, n_chunk * block_bytes_);
+  EXPECT_EQ(engine_->stats().prefix_cache_host_bytes_taken, n_chunk * block_bytes_);
   for (int32_t i = 0; i < 30; ++i) EXPECT_EQ(run(130, 7 * i).tokens.size(), 4u);
   EXPECT_GT(engine_->stats().stored.n_stored, 50);
   EXPECT_EQ(run(130, 0).n_cached, 128) << "of blocks that came back";

@@ -99,14 +99,14 @@ class EngineRequests : public EngineSessions {
     std::vector<TokenLogprob> tokens(n_tokens);
     std::string text(n_text, '\0');
     const auto polled = queue_->poll({.n_events = n_events, .tokens = tokens, .text = text}, [&](size_t, const RequestEvent& event) {
-      EXPECT_EQ(event.sequence, ++n_events_);
+      EXPECT_EQ(event.number, ++n_events_);
       Collected& own = collected_[event.request];
       EXPECT_EQ(own.n_ends, 0) << "an event behind the end";
       for (const TokenLogprob& token : std::span(tokens).subspan(event.first_token, event.n_tokens)) {
         own.tokens.push_back(token.token);
         own.logprobs.push_back(token.logprob);
       }
-      (event.is_end ? own.message : own.text) += text.substr(event.text, event.n_text);
+      (event.is_end ? own.message : own.text) += text.substr(event.first_byte, event.n_text);
       if (event.is_end) own.end = event.end, ++own.n_ends;
     });
     if (!polled.ok()) {

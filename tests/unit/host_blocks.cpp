@@ -302,7 +302,7 @@ TEST_P(HostBlocksOfRequests, ConversationsThatComeBackAreNotComputedAgain) {
     const EngineStats stats = engine_->stats();
     EXPECT_EQ(stats.n_kv_blocks_used, 0) << "what is only kept is not used";
     EXPECT_EQ(stats.n_kv_blocks, 5);
-    EXPECT_EQ(stats.prefix_cache_host_bytes, engine_->info().prefix_cache_host_bytes) << "less than a chunk is taken as a whole";
+    EXPECT_EQ(stats.prefix_cache_host_bytes_taken, engine_->info().prefix_cache_host_bytes) << "less than a chunk is taken as a whole";
   }
 }
 
@@ -388,7 +388,7 @@ TEST_P(HostBlocksOfRequests, MemoryIsTakenFromTheLoadOn) {
   for (const int32_t n : {3, n_of_chunk + 1}) {
     open(5, n);
     EXPECT_EQ(engine_->info().prefix_cache_host_bytes, block * static_cast<uint64_t>(n));
-    EXPECT_EQ(engine_->stats().prefix_cache_host_bytes, block * static_cast<uint64_t>(n));
+    EXPECT_EQ(engine_->stats().prefix_cache_host_bytes_taken, block * static_cast<uint64_t>(n));
     EXPECT_EQ(stored().n_stored, 0);
   }
 }
@@ -471,7 +471,7 @@ TEST_P(HostBlocksOfRequests, TheEnginesThreadServesAll) {
   std::atomic<int> n_right{0};
   std::atomic<bool> ends{false};
   std::thread looks([&] {
-    while (!ends) EXPECT_LE(engine_->stats().prefix_cache_host_bytes, 300 * block);
+    while (!ends) EXPECT_LE(engine_->stats().prefix_cache_host_bytes_taken, 300 * block);
   });
   for (const bool is_taken : {false, true}) {  // while the host's memory is taken, and afterwards
     if (is_taken) engine_->host_blocks()->wait_until_taken();

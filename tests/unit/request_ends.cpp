@@ -60,7 +60,7 @@ TEST_P(RequestsOfALostDevice, TheThreadEndsAllAndWaitersWake) {
   ASSERT_TRUE(engine_->requests().set_thread(ThreadShare{}).ok());
   std::atomic<int> n_told{0};
   std::vector<std::thread> waiters;
-  for (int i = 0; i < 3; ++i) waiters.emplace_back([&] { n_told += *other->wait({}) == Waited::woken; });
+  for (int i = 0; i < 3; ++i) waiters.emplace_back([&] { n_told += *other->wait({}) == Waited::nobody_computes; });
   while (other->n_waiting() < 3) std::this_thread::yield();
   lose_at(4);
   std::vector<uint64_t> ids;
@@ -103,7 +103,7 @@ INLAY_ON_CPU_AND_CUDA(RequestsThread);
 TEST_P(RequestsThread, WaitsEndWithIt) {
   ASSERT_TRUE(engine_->requests().set_thread(ThreadShare{}).ok());
   EXPECT_TRUE(engine_->requests().check_wait(*queue_).ok());
-  std::thread waiter([&] { EXPECT_EQ(*queue_->wait({}), Waited::woken); });
+  std::thread waiter([&] { EXPECT_EQ(*queue_->wait({}), Waited::nobody_computes); });
   while (queue_->n_waiting() == 0) std::this_thread::yield();
   ASSERT_TRUE(engine_->requests().set_thread({}).ok());
   waiter.join();
@@ -118,7 +118,7 @@ TEST_P(RequestsThread, AWaitIsToldOfAnEndBehindItsCheck) {
   const uint64_t n_wakes = queue_->n_wakes();
   ASSERT_TRUE(engine_->requests().check_wait(*queue_).ok());
   ASSERT_TRUE(engine_->requests().set_thread({}).ok());
-  EXPECT_EQ(*queue_->wait(20'000'000, n_wakes), Waited::woken);
+  EXPECT_EQ(*queue_->wait(20'000'000, n_wakes), Waited::nobody_computes);
   EXPECT_EQ(queue_->n_waiting(), 0u);
   EXPECT_EQ(*queue_->wait(1, queue_->n_wakes()), Waited::time_over) << "negative control";
 }
@@ -138,7 +138,7 @@ TEST_P(RequestsThread, TakesAnotherShareAtOnce) {
 
 // Half of the time, and a sixteenth: tokens in the same time as with all of it. The share is changed while requests run.
 TEST_P(RequestsThread, TakesItsShareOfTheTime) {
-  load_with({.n_context = 4096, .max_sessions = 2, .n_threads = 1, .prefill_chunk = 32}, {.unread_tokens = 100'000});
+  load_with({.n_context = 4096, .max_sessions = 2, .n_threads = 1, .prefill_chunk = 32}, {.max_unread_tokens = 100'000});
   const auto rate = [&](const ThreadShare& share) {
     EXPECT_TRUE(engine_->requests().set_thread(share).ok());
     std::this_thread::sleep_for(std::chrono::milliseconds(40));  // what was begun with the share before

@@ -94,7 +94,7 @@ class RequestMemory : public test::EngineRequests {
   void play(uint32_t seed, int& n_thrown, int& n_failed, int& n_whole) {
     random_.seed(seed);
     collected_.clear();
-    load_with({.n_context = 128, .max_sessions = 3, .kv_budget_bytes = below(2) == 0 ? block_bytes_ * 4 : 0, .n_threads = 1, .prefill_chunk = 32}, {.unread_tokens = 8});
+    load_with({.n_context = 128, .max_sessions = 3, .kv_budget_bytes = below(2) == 0 ? block_bytes_ * 4 : 0, .n_threads = 1, .prefill_chunk = 32}, {.max_unread_tokens = 8});
     use_own_clock();
     if (below(2) == 0) engine_->requests().live().store_put_outs(64);
     auto created = engine_->create_session({.ignore_end_of_generation = true, .for_requests = true});

@@ -102,5 +102,23 @@ TEST_P(EngineRequestParts, TheLikeliestTokensComeAlong) {
   EXPECT_EQ(queue_->poll({.n_events = 4, .tokens = room, .text = {}}, [](size_t, const RequestEvent&) {}).status().code, Code::buffer_too_small);
 }
 
+// What is not wanted is dropped with what is taken, and not before that has room.
+TEST_P(EngineRequestParts, UnwantedTokensStayUntilTheTextHasRoom) {
+  load_with({.n_context = 128, .max_sessions = 1, .n_threads = 1, .prefill_chunk = 32});
+  uint64_t id = 0;
+  ASSERT_TRUE(engine_->requests().submit(queue_, prompt(20, 1), plain(8), id).ok());
+  run_once_through();
+  std::vector<TokenLogprob> tokens(16);
+  std::string text(256, '\0');
+  const auto polled = [&](EventRoom room, size_t& n_tokens) {
+    n_tokens = 0;
+    return queue_->poll(room, [&](size_t, const RequestEvent& event) { n_tokens += event.n_tokens; });
+  };
+  size_t n_tokens = 0;
+  EXPECT_EQ(polled({.n_events = 1, .tokens = {}, .text = std::span(text).first(0)}, n_tokens).status().code, Code::buffer_too_small);
+  ASSERT_EQ(*polled({.n_events = 1, .tokens = tokens, .text = text}, n_tokens), 1u);
+  EXPECT_EQ(n_tokens, 8u);
+}
+
 }  // namespace
 }  // namespace inlay

@@ -277,7 +277,7 @@ TEST_P(EngineRequests, AFullQueueSaysSoAndAPolledEndMakesRoom) {
 
 // Who never polls rests, and harms nobody else.
 TEST_P(EngineRequests, UnreadTokensLetARequestRest) {
-  load_with({.n_context = 128, .max_sessions = 2, .n_threads = 2, .prefill_chunk = 32}, {.unread_tokens = 5});
+  load_with({.n_context = 128, .max_sessions = 2, .n_threads = 2, .prefill_chunk = 32}, {.max_unread_tokens = 5});
   const auto read = engine_->requests().add_queue(engine_, {});
   const std::vector<int32_t> tokens = prompt(20);
   const uint64_t id = submit(tokens, plain(30));
@@ -406,19 +406,19 @@ TEST_P(EngineRequests, WaitsAreEnded) {
       threads.emplace_back([&, i] { n_woken += waited(i % 2 ? std::optional<int64_t>(60'000'000) : std::nullopt) == Waited::woken; });
     }
     while (queue_->n_waiting() < kThreads) std::this_thread::yield();
-    queue_->end_waits(true);
+    queue_->wake_waits();
     for (std::thread& thread : threads) thread.join();
     ASSERT_EQ(n_woken, kThreads);
     ASSERT_EQ(queue_->n_waiting(), 0u);
   }
   EXPECT_EQ(waited(1), Waited::time_over) << "those that it has ended were all";
-  queue_->end_waits(true);
-  queue_->end_waits(true);
+  queue_->wake_waits();
+  queue_->wake_waits();
   EXPECT_EQ(waited(0), Waited::time_over) << "who only asks does not wait";
   EXPECT_EQ(waited({}), Waited::woken) << "nobody waited: the next one";
   EXPECT_EQ(waited(1), Waited::time_over) << "once";
   EXPECT_EQ(queue_->n_waiting(), 0u);
-  queue_->end_waits(true);
+  queue_->wake_waits();
   submit(prompt(5), plain(1));
   while (engine_->requests().run({})->n_requests > 0) {
   }

@@ -11,7 +11,7 @@ namespace Inlay
             options = options ?? new RequestQueueOptions();
             var raw = new inlay_queue_params
             {
-                struct_size = (uint)sizeof(inlay_queue_params), max_requests = options.MaxRequests, unread_tokens = options.UnreadTokens
+                struct_size = (uint)sizeof(inlay_queue_params), max_requests = options.MaxRequests, max_unread_tokens = options.MaxUnreadTokens
             };
             var handle = new QueueHandle(_api);
             IntPtr queue = IntPtr.Zero;

@@ -96,7 +96,7 @@ namespace Inlay
             { "n_prompt", nameof(MessageOptions.Prompt) + ".Length" }
         };
 
-        private static readonly FieldNames ChatOfRequest = new FieldNames("request.chat.", Session.Under("request.session."))
+        private static readonly FieldNames ChatOfRequest = new FieldNames("request.chat.", Session.Under("request.session_params."))
         {
             { "flags", nameof(Inlay.Request.Chat) },
             { "chat_template", nameof(Inlay.Request.ChatTemplate) },
@@ -117,7 +117,7 @@ namespace Inlay
             { "conversation", "conversation" },
             { "conversation_len", "conversation.Length" },
             { "chat", nameof(Inlay.Request.Chat) },
-            { "session", nameof(Inlay.Request.Options) },
+            { "session_params", nameof(Inlay.Request.Options) },
             { "priority", nameof(Inlay.Request.Priority) },
             { "deadline_us", nameof(Inlay.Request.Deadline) },
             { "timeout_us", nameof(Inlay.Request.Timeout) },
@@ -130,7 +130,7 @@ namespace Inlay
         internal static readonly FieldNames Queue = new FieldNames("params.", null)
         {
             { "max_requests", nameof(RequestQueueOptions.MaxRequests) },
-            { "unread_tokens", nameof(RequestQueueOptions.UnreadTokens) }
+            { "max_unread_tokens", nameof(RequestQueueOptions.MaxUnreadTokens) }
         };
 
         internal static readonly FieldNames Run = new FieldNames("params.", null)

@@ -192,7 +192,7 @@ namespace Inlay
         public ulong KvBlocksHostDropped { get { return _raw.n_kv_blocks_host_dropped; } }
 
         /// <summary>What was taken of that memory so far.</summary>
-        public ulong PrefixCacheHostBytes { get { return _raw.prefix_cache_host_bytes; } }
+        public ulong PrefixCacheHostBytesTaken { get { return _raw.prefix_cache_host_bytes_taken; } }
     }
 
     /// <summary>Where a session stands.</summary>

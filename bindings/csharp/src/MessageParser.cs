@@ -152,7 +152,7 @@ namespace Inlay
                     for (int i = 0; i < (int)n; i++)
                     {
                         inlay_chat_delta delta = deltas[i];
-                        parts.Add(new MessagePart(delta.kind, delta.call, Utf8.Text(text + (int)delta.text, (int)delta.text_bytes),
+                        parts.Add(new MessagePart(delta.kind, delta.call, Utf8.Text(text + (int)delta.first_byte, (int)delta.text_bytes),
                                                   (delta.flags & ChatDeltaFlags.Whole) != 0));
                     }
                 }

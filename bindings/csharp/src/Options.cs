@@ -325,7 +325,7 @@ namespace Inlay
 
         /// <summary>A request of which as many tokens wait to be polled rests until some are. It loses nothing, and holds no other up.
         /// Default 256. Range: 0 to 1048576.</summary>
-        public int UnreadTokens { get; set; }
+        public int MaxUnreadTokens { get; set; }
     }
 
     /// <summary>How an engine's own thread computes. Of times, null is none, and zero counts as one microsecond.</summary>

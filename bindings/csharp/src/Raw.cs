@@ -260,10 +260,10 @@ namespace Inlay
         /// divergence of about 1e-6; prompts take longer.</summary>
         ExactActivations = 16,
         /// <summary>Requests compute all of their prompts. Without it, blocks of the KV pool stay after the requests that
-        /// computed them until their room is wanted, and requests that begin with the same tokens, 8 at least, find them
-        /// and do not compute these. Only blocks that are full stay (inlay_stats.n_block_tokens). On CUDA the rest of a
-        /// prompt may then differ in its last bits. Changes nothing for models all of whose layers have a sliding window,
-        /// of which no blocks are kept.</summary>
+        /// computed them until their room is wanted, and requests that begin with the same tokens, at present 8 at least,
+        /// find them and do not compute these. Only blocks that are full stay (inlay_stats.n_block_tokens). On CUDA the
+        /// rest of a prompt may then differ in its last bits. Changes nothing for models all of whose layers have a sliding
+        /// window, of which no blocks are kept.</summary>
         NoPrefixCache = 32,
     }
 
@@ -399,14 +399,14 @@ namespace Inlay
         Prefill = 1,
         /// <summary>It becomes a vector, the same as inlay_embed makes: the request ends with EMBEDDED, and
         /// inlay_request_take_values gives the vector. Of tokens or text; a text becomes tokens as by inlay_embed. With a
-        /// conversation, chat, session or continues it is refused.</summary>
+        /// conversation, chat, session_params or continues it is refused.</summary>
         Embed = 2,
     }
 
     /// <summary>What became of a request. A kind that a program does not know is to be passed over.</summary>
     public enum RequestEventKind : int
     {
-        /// <summary>Tokens, text or both.</summary>
+        /// <summary>Tokens, text or both; neither where the call of inlay_poll wants none.</summary>
         Tokens = 1,
         /// <summary>The last event of the request: each has exactly one.</summary>
         End = 2,
@@ -420,6 +420,20 @@ namespace Inlay
         Eventfd = 1,
         /// <summary>A HANDLE for WaitForMultipleObjects: signalled while there is something to poll.</summary>
         WindowsEvent = 2,
+    }
+
+    /// <summary>How a wait for a queue ended.</summary>
+    public enum WaitResult : int
+    {
+        /// <summary>There is nothing to poll, and the time is over.</summary>
+        TimeOver = 0,
+        /// <summary>There is something to poll.</summary>
+        Ready = 1,
+        /// <summary>inlay_queue_wake has ended it.</summary>
+        Woken = 2,
+        /// <summary>Nobody would end it any more: the device was lost, or the engine's thread has ended and inlay_run was
+        /// never called. The next call says which.</summary>
+        NobodyComputes = 3,
     }
 
     /// <summary>How inlay_run computes.</summary>
@@ -468,14 +482,15 @@ namespace Inlay
         Message = 5,
     }
 
-    /// <summary>How constraints write JSON; they change nothing for other kinds.</summary>
+    /// <summary>How constraints write JSON; refused with GBNF, REGEX and CHOICES.</summary>
     [Flags]
     public enum ConstraintFlags : uint
     {
         /// <summary>None of them.</summary>
         None = 0,
-        /// <summary>No whitespace between values. Else none, one space, or a line end and up to 19 spaces or
-        /// tabs.</summary>
+        /// <summary>No whitespace between values. Else none, one space, or a line end and up to 19 spaces or tabs. Use it
+        /// unless a person reads the JSON: without it a model pads with blanks, and answers may get twice as
+        /// long.</summary>
         Compact = 1,
         /// <summary>Strings that are values may have any escape, such as \u00e9. Else short ones, where JSON needs
         /// them.</summary>
@@ -507,8 +522,8 @@ namespace Inlay
         Content = 1,
         /// <summary>A call of a tool begins; the text is the tool's name.</summary>
         CallBegin = 2,
-        /// <summary>The call's id, directly behind CALL_BEGIN. Where the model wrote none before, it is made: 9 letters and
-        /// digits.</summary>
+        /// <summary>The call's id, directly behind CALL_BEGIN. Where the model wrote none before, it is made: at present 9
+        /// letters and digits.</summary>
         CallId = 3,
         /// <summary>Of the call's arguments, which all parts together are: a JSON object, as far as the model keeps to its
         /// format.</summary>
@@ -1119,7 +1134,7 @@ namespace Inlay.Raw
         /// <summary>Of these, blocks that were given up there for others.</summary>
         public ulong n_kv_blocks_host_dropped;
         /// <summary>Of the load's prefix_cache_host_bytes, what was taken of the host's memory so far. [bytes]</summary>
-        public ulong prefix_cache_host_bytes;
+        public ulong prefix_cache_host_bytes_taken;
         /// <summary>Blocks that are there now; they are not among n_kv_blocks.</summary>
         public int n_kv_blocks_on_host;
         /// <summary>0.</summary>
@@ -1285,7 +1300,7 @@ namespace Inlay.Raw
         public int max_requests;
         /// <summary>A request of which as many tokens wait to be polled rests until some are. It loses nothing, and holds
         /// no other up. [tokens, 0 to 1048576, default 256]</summary>
-        public int unread_tokens;
+        public int max_unread_tokens;
         /// <summary>Called when there comes something to poll; never after inlay_queue_free has returned. [default
         /// none]</summary>
         public IntPtr wake;
@@ -1306,23 +1321,25 @@ namespace Inlay.Raw
         public int* tokens;
         /// <summary>Their number. [tokens, 0 or more, default 0]</summary>
         public UIntPtr n_tokens;
-        /// <summary>The prompt as a text, which becomes tokens as by inlay_tokenize without flags. [default NULL: not
-        /// given]</summary>
+        /// <summary>The prompt as a text, which becomes tokens as by inlay_tokenize without flags: ill-formed UTF-8 is read
+        /// as U+FFFD. [default NULL: not given]</summary>
         public byte* text;
-        /// <summary>Its length, or SIZE_MAX if a zero ends it. [bytes, 0 or more, default 0]</summary>
+        /// <summary>Its length, or SIZE_MAX if a zero ends it. [bytes, 0 or more, default 0: an empty prompt]</summary>
         public UIntPtr text_len;
-        /// <summary>The prompt as a conversation, as inlay_chat_tokenize takes it. [default NULL: not given]</summary>
+        /// <summary>The prompt as a conversation, as inlay_chat_tokenize takes it: ill-formed UTF-8 is refused with FORMAT.
+        /// [default NULL: not given]</summary>
         public byte* conversation;
         /// <summary>Its length, or SIZE_MAX if a zero ends it. [bytes, 0 or more, default 0]</summary>
         public UIntPtr conversation_len;
-        /// <summary>How the conversation is written; unused without one. [default NULL: ADD_GENERATION_PROMPT]</summary>
+        /// <summary>How the conversation is written; refused without one. [default NULL: ADD_GENERATION_PROMPT]</summary>
         public inlay_chat_params* chat;
-        /// <summary>How tokens are drawn and what ends the request; with continues from now on. RESERVE and FOR_REQUESTS
-        /// change nothing. [default NULL: all defaults; with continues what the session has]</summary>
-        public inlay_session_params* session;
+        /// <summary>How tokens are drawn and what ends the request; with continues from now on. The flags RESERVE and
+        /// FOR_REQUESTS are refused: they are of sessions. [default NULL: all defaults; with continues what the session
+        /// has]</summary>
+        public inlay_session_params* session_params;
         /// <summary>Who has more comes first, and may put out those that have less where the pool or all places are taken.
-        /// A request that waits rises by one every 250 ms: that says when it begins, behind nobody for ever, and puts out
-        /// no equal. [0 to 7, default 0]</summary>
+        /// A request that waits rises by one every 250 ms at present: that says when it begins, behind nobody for ever, and
+        /// puts out no equal. [0 to 7, default 0]</summary>
         public int priority;
         /// <summary>0. [default 0]</summary>
         public uint reserved;
@@ -1330,8 +1347,9 @@ namespace Inlay.Raw
         /// the earliest comes first, behind those that were put out; it is no promise. [microseconds, 0 or more, default 0:
         /// none]</summary>
         public ulong deadline_us;
-        /// <summary>From now on. Then the request ends with TIMEOUT, and keeps its text so far. [microseconds, 0 or more,
-        /// default 0: none]</summary>
+        /// <summary>From now on, the time that it waits included. Then the request ends with TIMEOUT, and keeps its text so
+        /// far; where a budget has left its step pending, only with the next computation. [microseconds, 0 or more, default
+        /// 0: none]</summary>
         public ulong timeout_us;
         /// <summary>Comes back in each event. [any number, default 0]</summary>
         public ulong user;
@@ -1358,9 +1376,9 @@ namespace Inlay.Raw
     public unsafe struct inlay_request_event
     {
         /// <summary>Number that inlay_submit gave.</summary>
-        public ulong request;
+        public ulong request_id;
         /// <summary>1 for the first event that was polled from the queue, then one more for each.</summary>
-        public ulong sequence;
+        public ulong number;
         /// <summary>Of the request.</summary>
         public ulong user;
         /// <summary>What it is.</summary>
@@ -1371,7 +1389,7 @@ namespace Inlay.Raw
         /// <summary>See n_tokens.</summary>
         public UIntPtr first_token;
         /// <summary>Where this event's text begins in the call's text. [bytes]</summary>
-        public UIntPtr text;
+        public UIntPtr first_byte;
         /// <summary>Its length: whole characters, not ended by a zero. What may begin a stop string is held back until that
         /// is clear. With END and reason ERROR it is the error's message, cut to the room that the call has.
         /// [bytes]</summary>
@@ -1416,8 +1434,8 @@ namespace Inlay.Raw
         /// no request can go on]</summary>
         public ulong budget_us;
         /// <summary>The longest that a step with prompts is to take: so it bounds the time from one token to the next of
-        /// those that draw. Chunks of prompts are cut for it; the least chunk has 16 tokens. [microseconds, 0 or more,
-        /// default 0: no bound]</summary>
+        /// those that draw. Chunks of prompts are cut for it; the least chunk has 16 tokens at present. [microseconds, 0 or
+        /// more, default 0: no bound]</summary>
         public ulong max_step_us;
         /// <summary>The same for the calling thread's time. It matters with NO_WAIT on a GPU, where budget_us bounds the
         /// GPU's time alone. Where the call waits for what it computes, the smaller of the two counts. [microseconds, 0 or
@@ -1585,7 +1603,7 @@ namespace Inlay.Raw
         /// <summary>0.</summary>
         public int reserved;
         /// <summary>Where its text begins in the call's text. [bytes]</summary>
-        public UIntPtr text;
+        public UIntPtr first_byte;
         /// <summary>Its length: whole characters, not ended by a zero. [bytes]</summary>
         public UIntPtr text_bytes;
     }
@@ -1787,7 +1805,7 @@ namespace Inlay.Raw
         private readonly delegate* unmanaged[Cdecl]<IntPtr, ulong, inlay_error*, Status> _inlay_request_cancel;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, ulong, float*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_request_take_values;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_request_event*, UIntPtr, UIntPtr, inlay_token_logprob*, UIntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status> _inlay_poll;
-        private readonly delegate* unmanaged[Cdecl]<IntPtr, long, int*, inlay_error*, Status> _inlay_wait;
+        private readonly delegate* unmanaged[Cdecl]<IntPtr, long, WaitResult*, inlay_error*, Status> _inlay_wait;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_error*, Status> _inlay_queue_wake;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, WaitKind*, long*, inlay_error*, Status> _inlay_queue_get_handle;
         private readonly delegate* unmanaged[Cdecl]<IntPtr, inlay_run_params*, inlay_run_info*, inlay_error*, Status> _inlay_run;
@@ -1871,7 +1889,7 @@ namespace Inlay.Raw
             _inlay_request_cancel = (delegate* unmanaged[Cdecl]<IntPtr, ulong, inlay_error*, Status>)find("inlay_request_cancel", 3);
             _inlay_request_take_values = (delegate* unmanaged[Cdecl]<IntPtr, ulong, float*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_request_take_values", 3);
             _inlay_poll = (delegate* unmanaged[Cdecl]<IntPtr, inlay_request_event*, UIntPtr, UIntPtr, inlay_token_logprob*, UIntPtr, byte*, UIntPtr, UIntPtr*, inlay_error*, Status>)find("inlay_poll", 3);
-            _inlay_wait = (delegate* unmanaged[Cdecl]<IntPtr, long, int*, inlay_error*, Status>)find("inlay_wait", 3);
+            _inlay_wait = (delegate* unmanaged[Cdecl]<IntPtr, long, WaitResult*, inlay_error*, Status>)find("inlay_wait", 3);
             _inlay_queue_wake = (delegate* unmanaged[Cdecl]<IntPtr, inlay_error*, Status>)find("inlay_queue_wake", 3);
             _inlay_queue_get_handle = (delegate* unmanaged[Cdecl]<IntPtr, WaitKind*, long*, inlay_error*, Status>)find("inlay_queue_get_handle", 3);
             _inlay_run = (delegate* unmanaged[Cdecl]<IntPtr, inlay_run_params*, inlay_run_info*, inlay_error*, Status>)find("inlay_run", 3);
@@ -2012,7 +2030,7 @@ namespace Inlay.Raw
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_poll(IntPtr queue, inlay_request_event* events, UIntPtr cap_events, UIntPtr event_stride, inlay_token_logprob* tokens, UIntPtr cap_tokens, byte* text, UIntPtr cap_text, UIntPtr* n_events, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
-            internal delegate Status inlay_wait(IntPtr queue, long timeout_us, int* is_ready, inlay_error* err);
+            internal delegate Status inlay_wait(IntPtr queue, long timeout_us, WaitResult* result, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
             internal delegate Status inlay_queue_wake(IntPtr queue, inlay_error* err);
             [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
@@ -3030,7 +3048,9 @@ namespace Inlay.Raw
         }
 
         /// <summary>Ends a request of the queue: no token is added once this has returned. Those that wait to be polled
-        /// still arrive, then its END. Nothing happens where the number is unknown or its END was there before.</summary>
+        /// still arrive, then its END, at once, or at the end of the step that the request is in: where a budget has left
+        /// that pending, only with the next computation. Nothing happens where the number is unknown or its END was there
+        /// before.</summary>
         /// <param name="queue">The queue.</param>
         /// <param name="request_id">Of inlay_submit.</param>
         /// <param name="err">What went wrong. May be null.</param>
@@ -3062,21 +3082,24 @@ namespace Inlay.Raw
         }
 
         /// <summary>Collects what became of the queue's requests, as far as there is room; what there is no room for stays.
-        /// A request's events come in order, its END last; nothing is ever lost.</summary>
+        /// A request's events come in order, its END last; nothing is ever lost but what is not wanted: with tokens NULL
+        /// the tokens, with text NULL the texts.</summary>
         /// <param name="queue">The queue.</param>
         /// <param name="events">The events.</param>
         /// <param name="cap_events">Room in events.</param>
         /// <param name="event_stride">sizeof(inlay_request_event): from one event to the next. [bytes]</param>
-        /// <param name="tokens">The events' tokens. May be null.</param>
+        /// <param name="tokens">The events' tokens. NULL with cap_tokens 0: none are wanted. They are dropped, and n_tokens
+        /// and n_top are 0 in each event. May be null.</param>
         /// <param name="cap_tokens">Room in tokens. [tokens]</param>
-        /// <param name="text">The events' texts, one behind the other. May be null.</param>
+        /// <param name="text">The events' texts, one behind the other. NULL with cap_text 0: none are wanted. They are
+        /// dropped, and text_bytes is 0 in each event. May be null.</param>
         /// <param name="cap_text">Room in text. [bytes]</param>
         /// <param name="n_events">Events that were written; 0 where there are none.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: no room for the next
-        /// event; 1 event, 1 token and n_logprobs more, and 4 bytes of text are room for any, and the error's required is
-        /// those 4 whatever lacks. INVALID_STATE: the engine was freed, and all was polled. Errors: BUFFER_TOO_SMALL,
-        /// INVALID_STATE. Since: 1.3.</remarks>
+        /// event; 1 event, 1 token and n_logprobs more, and 4 bytes of text are room for any, of tokens and text where they
+        /// are wanted, and the error's required is those 4 whatever lacks. INVALID_STATE: the engine was freed, and all was
+        /// polled. Errors: BUFFER_TOO_SMALL, INVALID_STATE. Since: 1.3.</remarks>
         public Status inlay_poll(IntPtr queue, inlay_request_event* events, UIntPtr cap_events, UIntPtr event_stride, inlay_token_logprob* tokens, UIntPtr cap_tokens, byte* text, UIntPtr cap_text, UIntPtr* n_events, inlay_error* err)
         {
             if (_inlay_poll == null) return Older.Refuse("inlay_poll", "1.3", err);
@@ -3088,17 +3111,16 @@ namespace Inlay.Raw
         /// that.</summary>
         /// <param name="queue">The queue.</param>
         /// <param name="timeout_us">The longest wait; 0 asks only, a negative number waits for ever. [microseconds]</param>
-        /// <param name="is_ready">1: there is something to poll. 0: the time was over. -1: inlay_queue_wake has ended the
-        /// wait, or nobody computes any more: the next call says why.</param>
+        /// <param name="result">How it ended.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: until there is something to poll, the time is over, somebody calls
         /// inlay_queue_wake, the device is lost, the engine's thread ends where inlay_run was never called, or the queue or
         /// its engine is freed. Ownership: Nothing is kept. On error: Nothing has changed. Errors: INVALID_STATE,
         /// DEVICE_LOST. Since: 1.3.</remarks>
-        public Status inlay_wait(IntPtr queue, long timeout_us, int* is_ready, inlay_error* err)
+        public Status inlay_wait(IntPtr queue, long timeout_us, WaitResult* result, inlay_error* err)
         {
             if (_inlay_wait == null) return Older.Refuse("inlay_wait", "1.3", err);
-            return _inlay_wait(queue, timeout_us, is_ready, err);
+            return _inlay_wait(queue, timeout_us, result, err);
         }
 
         /// <summary>Ends every inlay_wait of the queue that is under way. Where none is, the next one that would wait ends
@@ -3154,7 +3176,7 @@ namespace Inlay.Raw
         /// <param name="params">NULL: the thread ends. May be null.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: to end the thread: for the step at hand. Ownership: Nothing is kept. On error:
-        /// Nothing has changed. Errors: DEVICE_LOST. Since: 1.3.</remarks>
+        /// Nothing has changed. Errors: INVALID_STATE, DEVICE_LOST. Since: 1.3.</remarks>
         public Status inlay_engine_set_thread(IntPtr engine, inlay_thread_params* @params, inlay_error* err)
         {
             if (_inlay_engine_set_thread == null) return Older.Refuse("inlay_engine_set_thread", "1.3", err);
@@ -3240,7 +3262,7 @@ namespace Inlay.Raw
         /// <param name="session">The session.</param>
         /// <param name="buf">Whole characters, ended by a zero if there is room. May be null.</param>
         /// <param name="cap">Room in buf. [bytes]</param>
-        /// <param name="needed">Its length, at most 4096. [bytes] May be null.</param>
+        /// <param name="needed">Its length, at present at most 4096. [bytes] May be null.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: exclusive(session). Blocks: no. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL:
         /// `*needed` is set, buf is unspecified. UNSUPPORTED: the constraint needs more than its limits at this place of
@@ -3291,11 +3313,11 @@ namespace Inlay.Raw
         /// <param name="session">The new session.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: for one chunk of each prefill under way, and while it copies and compiles a
-        /// constraint. Ownership: `*session` is the caller's, to be freed with inlay_session_free; it keeps the engine
-        /// alive. On error: `*session` is NULL, nothing has changed, whatever the bytes are: all that they say is checked.
-        /// FORMAT: the bytes are damaged or no saved session; UNSUPPORTED: of another model, KV type, scaling of positions
-        /// or version. Errors: FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_LOST. Since:
-        /// 1.3.</remarks>
+        /// constraint; takes device memory. Ownership: `*session` is the caller's, to be freed with inlay_session_free; it
+        /// keeps the engine alive. On error: `*session` is NULL, nothing has changed, whatever the bytes are: all that they
+        /// say is checked. FORMAT: the bytes are damaged or no saved session; UNSUPPORTED: of another model, KV type,
+        /// scaling of positions or version. Errors: FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT,
+        /// DEVICE_OUT_OF_MEMORY, DEVICE_LOST. Since: 1.3.</remarks>
         public Status inlay_session_restore(IntPtr engine, void* state, UIntPtr n_bytes, IntPtr* session, inlay_error* err)
         {
             if (_inlay_session_restore == null) return Older.Refuse("inlay_session_restore", "1.3", err);
@@ -3309,10 +3331,10 @@ namespace Inlay.Raw
         /// <param name="session">The new session.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: on the callback, for one chunk of each prefill under way, and while it copies and
-        /// compiles a constraint. Ownership: `*session` is the caller's, to be freed with inlay_session_free; it keeps the
-        /// engine alive. On error: `*session` is NULL, nothing has changed. As inlay_session_restore; IO: the callback
-        /// failed, native_code is what it returned. Errors: IO, FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT,
-        /// DEVICE_LOST. Since: 1.3.</remarks>
+        /// compiles a constraint; takes device memory. Ownership: `*session` is the caller's, to be freed with
+        /// inlay_session_free; it keeps the engine alive. On error: `*session` is NULL, nothing has changed. As
+        /// inlay_session_restore; IO: the callback failed, native_code is what it returned. Errors: IO, FORMAT,
+        /// UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, DEVICE_LOST. Since: 1.3.</remarks>
         public Status inlay_session_restore_from(IntPtr engine, inlay_state_reader* reader, IntPtr* session, inlay_error* err)
         {
             if (_inlay_session_restore_from == null) return Older.Refuse("inlay_session_restore_from", "1.3", err);

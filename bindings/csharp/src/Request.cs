@@ -63,13 +63,13 @@ namespace Inlay
         public Session? Continues { get; set; }
 
         /// <summary>How tokens are drawn, and what ends the request; null is all defaults, and with <see cref="Continues"/> what the
-        /// session has. SessionFlags.Reserve and ForRequests change nothing.</summary>
+        /// session has. SessionFlags.Reserve and ForRequests are refused.</summary>
         public SessionOptions? Options { get; set; }
 
         /// <summary>How a conversation is written: by default it ends where the answer begins.</summary>
         public ChatFlags Chat { get; set; }
 
-        /// <summary>A chat template for a conversation; null is the model's own.</summary>
+        /// <summary>A chat template for a conversation; null is the model's own. Other prompts are refused with one.</summary>
         public string? ChatTemplate { get; set; }
 
         /// <summary>Who has more comes first, and may put out those that have less where the pool is full. A request that waits rises by one
@@ -117,8 +117,8 @@ namespace Inlay
                 {
                     struct_size = (uint)sizeof(inlay_request), kind = Kind, tokens = tokens,
                     n_tokens = (UIntPtr)(uint)(_tokens == null ? 0 : _tokens.Length), text = text, text_len = text_len,
-                    conversation = conversation, conversation_len = conversation_len, chat = embeds ? null : &chat,
-                    session = Options == null && (embeds || Continues != null) ? null : &session, continues = continued.Pointer,
+                    conversation = conversation, conversation_len = conversation_len, chat = embeds || (_conversation == null && ChatTemplate == null) ? null : &chat,
+                    session_params = Options == null && (embeds || Continues != null) ? null : &session, continues = continued.Pointer,
                     embed = embeds || Pooling != Pooling.Default || Embed != null ? &embed : null,
                     priority = Priority, deadline_us = Microseconds.Of(Deadline, nameof(Deadline)),
                     timeout_us = Microseconds.Of(Timeout, nameof(Timeout)), user = user,

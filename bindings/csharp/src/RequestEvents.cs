@@ -83,7 +83,7 @@ namespace Inlay
                 _count = (int)n;
                 for (int i = 0; i < _count; i++)
                 {
-                    if (_events[i].kind == RequestEventKind.End) from.BeginOrEnd(_events[i].request, null);
+                    if (_events[i].kind == RequestEventKind.End) from.BeginOrEnd(_events[i].request_id, null);
                 }
                 return _count;
             }
@@ -116,10 +116,10 @@ namespace Inlay
         }
 
         /// <summary>The number that <see cref="RequestQueue.Submit"/> gave.</summary>
-        public ulong Request { get { return _raw.request; } }
+        public ulong Request { get { return _raw.request_id; } }
 
         /// <summary>1 for the first event that was polled from the queue, then one more for each.</summary>
-        public ulong Sequence { get { return _raw.sequence; } }
+        public ulong Number { get { return _raw.number; } }
 
         /// <summary>Of the request.</summary>
         public ulong User { get { return _raw.user; } }
@@ -175,7 +175,7 @@ namespace Inlay
             {
                 if (_raw.text_bytes == UIntPtr.Zero) return "";
                 _of.CheckCurrent(_poll);
-                return _of.TextAt((int)_raw.text, (int)_raw.text_bytes);
+                return _of.TextAt((int)_raw.first_byte, (int)_raw.text_bytes);
             }
         }
 

@@ -132,7 +132,7 @@ namespace Inlay
         {
             if (timeout < TimeSpan.Zero) throw new ArgumentOutOfRangeException(nameof(timeout));
             cancellation.ThrowIfCancellationRequested();
-            if (timeout == TimeSpan.Zero) return WaitInLibrary(TimeSpan.Zero) > 0;
+            if (timeout == TimeSpan.Zero) return WaitInLibrary(TimeSpan.Zero) == WaitResult.Ready;
             using (cancellation.Register(queue => ((RequestQueue)queue!).Rouse(), this))
             lock (_gate)
             {
@@ -173,7 +173,7 @@ namespace Inlay
         {
             _isAwaited = true;
             Monitor.Exit(_gate);
-            try { return WaitInLibrary(time) > 0; }
+            try { return WaitInLibrary(time) == WaitResult.Ready; }
             finally
             {
                 Monitor.Enter(_gate);
@@ -182,13 +182,13 @@ namespace Inlay
             }
         }
 
-        private int WaitInLibrary(TimeSpan time)
+        private WaitResult WaitInLibrary(TimeSpan time)
         {
-            int is_ready;
+            WaitResult result;
             inlay_error error;
             long us = time == TimeSpan.Zero ? 0 : (long)Microseconds.Of(time, nameof(time));
-            using (var queue = Use()) Check.Ok(_api.inlay_wait(queue.Pointer, us, &is_ready, &error), ref error);
-            return is_ready;
+            using (var queue = Use()) Check.Ok(_api.inlay_wait(queue.Pointer, us, &result, &error), ref error);
+            return result;
         }
 
         /// <summary>Ends every <see cref="Wait"/> that is under way; where none is, the next one that would wait ends at once. There is no

@@ -181,7 +181,7 @@ typedef uint32_t inlay_load_flags;
 #define INLAY_LOAD_RUN_AHEAD 4u  // CUDA, likewise: a decode step begins the next one of the same sessions before it returns, so that the device need not wait for the host. If anything else comes than that step, it waits until the device is done with it. Not of sessions with penalties or biases, nor of models with sliding windows. Takes memory for one more row of logits a session.
 #define INLAY_LOAD_TAKE_PAGES_LATER 8u  // CPU, without effect elsewhere, as the load's log says: memory for the activations of long prompts is taken from the system when it is first used, not beside the reading of weights. The process stays smaller until there are long prompts; the first prompts take longer.
 #define INLAY_LOAD_EXACT_ACTIVATIONS 16u  // CPU, likewise: matrix products with quantized weights take all activations in 16 bits, not only the third of them that holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of about 1e-6; prompts take longer.
-#define INLAY_LOAD_NO_PREFIX_CACHE 32u  // Requests compute all of their prompts. Without it, blocks of the KV pool stay after the requests that computed them until their room is wanted, and requests that begin with the same tokens, 8 at least, find them and do not compute these. Only blocks that are full stay (inlay_stats.n_block_tokens). On CUDA the rest of a prompt may then differ in its last bits. Changes nothing for models all of whose layers have a sliding window, of which no blocks are kept.
+#define INLAY_LOAD_NO_PREFIX_CACHE 32u  // Requests compute all of their prompts. Without it, blocks of the KV pool stay after the requests that computed them until their room is wanted, and requests that begin with the same tokens, at present 8 at least, find them and do not compute these. Only blocks that are full stay (inlay_stats.n_block_tokens). On CUDA the rest of a prompt may then differ in its last bits. Changes nothing for models all of whose layers have a sliding window, of which no blocks are kept.
 
 // Type in which weights are held.
 typedef int32_t inlay_weight_dtype;
@@ -239,17 +239,24 @@ typedef uint32_t inlay_embed_flags;
 typedef int32_t inlay_request_kind;
 #define INLAY_REQUEST_GENERATE 0  // Tokens are drawn behind it.
 #define INLAY_REQUEST_PREFILL 1  // It is computed but for its last token, and nothing is drawn: the request ends with PREFILLED. A request that begins with the same tokens then begins sooner, as far as they fill whole blocks; one that continues the same session finds all of them.
-#define INLAY_REQUEST_EMBED 2  // It becomes a vector, the same as inlay_embed makes: the request ends with EMBEDDED, and inlay_request_take_values gives the vector. Of tokens or text; a text becomes tokens as by inlay_embed. With a conversation, chat, session or continues it is refused.
+#define INLAY_REQUEST_EMBED 2  // It becomes a vector, the same as inlay_embed makes: the request ends with EMBEDDED, and inlay_request_take_values gives the vector. Of tokens or text; a text becomes tokens as by inlay_embed. With a conversation, chat, session_params or continues it is refused.
 
 // What became of a request. A kind that a program does not know is to be passed over.
 typedef int32_t inlay_request_event_kind;
-#define INLAY_REQUEST_EVENT_TOKENS 1  // Tokens, text or both.
+#define INLAY_REQUEST_EVENT_TOKENS 1  // Tokens, text or both; neither where the call of inlay_poll wants none.
 #define INLAY_REQUEST_EVENT_END 2  // The last event of the request: each has exactly one.
 
 // What a handle to wait for is to the system.
 typedef int32_t inlay_wait_kind;
 #define INLAY_WAIT_EVENTFD 1  // A file descriptor of eventfd, for poll, epoll and io_uring: readable while there is something to poll.
 #define INLAY_WAIT_WINDOWS_EVENT 2  // A HANDLE for WaitForMultipleObjects: signalled while there is something to poll.
+
+// How a wait for a queue ended.
+typedef int32_t inlay_wait_result;
+#define INLAY_WAIT_RESULT_TIME_OVER 0  // There is nothing to poll, and the time is over.
+#define INLAY_WAIT_RESULT_READY 1  // There is something to poll.
+#define INLAY_WAIT_RESULT_WOKEN 2  // inlay_queue_wake has ended it.
+#define INLAY_WAIT_RESULT_NOBODY_COMPUTES 3  // Nobody would end it any more: the device was lost, or the engine's thread has ended and inlay_run was never called. The next call says which.
 
 // How inlay_run computes.
 typedef uint32_t inlay_run_flags;
@@ -269,9 +276,9 @@ typedef int32_t inlay_constraint_kind;
 #define INLAY_CONSTRAINT_CHOICES 4  // One of some texts.
 #define INLAY_CONSTRAINT_MESSAGE 5  // A message with calls of tools, as the model's format writes them, or content by a schema; reasoning before is free or limited. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools", "tool_choice", "parallel_tool_calls", "response_format"}, as OpenAI's protocol has them, and {"reasoning": {"max_tokens": N}}, which closes reasoning behind N tokens.
 
-// How constraints write JSON; they change nothing for other kinds.
+// How constraints write JSON; refused with GBNF, REGEX and CHOICES.
 typedef uint32_t inlay_constraint_flags;
-#define INLAY_CONSTRAINT_FLAG_COMPACT 1u  // No whitespace between values. Else none, one space, or a line end and up to 19 spaces or tabs.
+#define INLAY_CONSTRAINT_FLAG_COMPACT 1u  // No whitespace between values. Else none, one space, or a line end and up to 19 spaces or tabs. Use it unless a person reads the JSON: without it a model pads with blanks, and answers may get twice as long.
 #define INLAY_CONSTRAINT_FLAG_ESCAPES 2u  // Strings that are values may have any escape, such as \u00e9. Else short ones, where JSON needs them.
 #define INLAY_CONSTRAINT_FLAG_LENIENT 4u  // JSON_SCHEMA and MESSAGE: keywords that are not supported are dropped and remarked, not refused.
 
@@ -287,7 +294,7 @@ typedef int32_t inlay_chat_delta_kind;
 #define INLAY_CHAT_DELTA_REASONING 0  // Text that the model wrote for itself.
 #define INLAY_CHAT_DELTA_CONTENT 1  // Text of the answer.
 #define INLAY_CHAT_DELTA_CALL_BEGIN 2  // A call of a tool begins; the text is the tool's name.
-#define INLAY_CHAT_DELTA_CALL_ID 3  // The call's id, directly behind CALL_BEGIN. Where the model wrote none before, it is made: 9 letters and digits.
+#define INLAY_CHAT_DELTA_CALL_ID 3  // The call's id, directly behind CALL_BEGIN. Where the model wrote none before, it is made: at present 9 letters and digits.
 #define INLAY_CHAT_DELTA_ARGUMENTS 4  // Of the call's arguments, which all parts together are: a JSON object, as far as the model keeps to its format.
 #define INLAY_CHAT_DELTA_CALL_END 5  // The call ends. Calls do not overlap. The text is empty.
 
@@ -802,7 +809,7 @@ typedef struct inlay_stats {
   // Of these, blocks that were given up there for others.
   uint64_t n_kv_blocks_host_dropped;
   // Of the load's prefix_cache_host_bytes, what was taken of the host's memory so far. [bytes]
-  uint64_t prefix_cache_host_bytes;
+  uint64_t prefix_cache_host_bytes_taken;
   // Blocks that are there now; they are not among n_kv_blocks.
   int32_t n_kv_blocks_on_host;
   // 0.
@@ -944,7 +951,7 @@ typedef struct inlay_queue_params {
   int32_t max_requests;
   // A request of which as many tokens wait to be polled rests until some are. It loses nothing, and holds no other up.
   // [tokens, 0 to 1048576, default 256]
-  int32_t unread_tokens;
+  int32_t max_unread_tokens;
   // Called when there comes something to poll; never after inlay_queue_free has returned. [default none]
   inlay_wake_fn wake;
   // Given to wake; unused without it. [default NULL]
@@ -962,30 +969,32 @@ typedef struct inlay_request {
   const int32_t* tokens;
   // Their number. [tokens, 0 or more, default 0]
   size_t n_tokens;
-  // The prompt as a text, which becomes tokens as by inlay_tokenize without flags. [default NULL: not given]
+  // The prompt as a text, which becomes tokens as by inlay_tokenize without flags: ill-formed UTF-8 is read as U+FFFD.
+  // [default NULL: not given]
   const char* text;
-  // Its length, or SIZE_MAX if a zero ends it. [bytes, 0 or more, default 0]
+  // Its length, or SIZE_MAX if a zero ends it. [bytes, 0 or more, default 0: an empty prompt]
   size_t text_len;
-  // The prompt as a conversation, as inlay_chat_tokenize takes it. [default NULL: not given]
+  // The prompt as a conversation, as inlay_chat_tokenize takes it: ill-formed UTF-8 is refused with FORMAT. [default
+  // NULL: not given]
   const char* conversation;
   // Its length, or SIZE_MAX if a zero ends it. [bytes, 0 or more, default 0]
   size_t conversation_len;
-  // How the conversation is written; unused without one. [default NULL: ADD_GENERATION_PROMPT]
+  // How the conversation is written; refused without one. [default NULL: ADD_GENERATION_PROMPT]
   const inlay_chat_params* chat;
-  // How tokens are drawn and what ends the request; with continues from now on. RESERVE and FOR_REQUESTS change
-  // nothing. [default NULL: all defaults; with continues what the session has]
-  const inlay_session_params* session;
+  // How tokens are drawn and what ends the request; with continues from now on. The flags RESERVE and FOR_REQUESTS are
+  // refused: they are of sessions. [default NULL: all defaults; with continues what the session has]
+  const inlay_session_params* session_params;
   // Who has more comes first, and may put out those that have less where the pool or all places are taken. A request
-  // that waits rises by one every 250 ms: that says when it begins, behind nobody for ever, and puts out no equal. [0
-  // to 7, default 0]
+  // that waits rises by one every 250 ms at present: that says when it begins, behind nobody for ever, and puts out no
+  // equal. [0 to 7, default 0]
   int32_t priority;
   // 0. [default 0]
   uint32_t reserved;
   // From now on. Among waiting requests of one level, which is their priority and what waiting has added, the earliest
   // comes first, behind those that were put out; it is no promise. [microseconds, 0 or more, default 0: none]
   uint64_t deadline_us;
-  // From now on. Then the request ends with TIMEOUT, and keeps its text so far. [microseconds, 0 or more, default 0:
-  // none]
+  // From now on, the time that it waits included. Then the request ends with TIMEOUT, and keeps its text so far; where
+  // a budget has left its step pending, only with the next computation. [microseconds, 0 or more, default 0: none]
   uint64_t timeout_us;
   // Comes back in each event. [any number, default 0]
   uint64_t user;
@@ -1009,9 +1018,9 @@ typedef struct inlay_request {
 // the caller knows it.
 typedef struct inlay_request_event {
   // Number that inlay_submit gave.
-  uint64_t request;
+  uint64_t request_id;
   // 1 for the first event that was polled from the queue, then one more for each.
-  uint64_t sequence;
+  uint64_t number;
   // Of the request.
   uint64_t user;
   // What it is.
@@ -1021,7 +1030,7 @@ typedef struct inlay_request_event {
   // See n_tokens.
   size_t first_token;
   // Where this event's text begins in the call's text. [bytes]
-  size_t text;
+  size_t first_byte;
   // Its length: whole characters, not ended by a zero. What may begin a stop string is held back until that is clear.
   // With END and reason ERROR it is the error's message, cut to the room that the call has. [bytes]
   size_t text_bytes;
@@ -1061,8 +1070,8 @@ typedef struct inlay_run_params {
   // can go on]
   uint64_t budget_us;
   // The longest that a step with prompts is to take: so it bounds the time from one token to the next of those that
-  // draw. Chunks of prompts are cut for it; the least chunk has 16 tokens. [microseconds, 0 or more, default 0: no
-  // bound]
+  // draw. Chunks of prompts are cut for it; the least chunk has 16 tokens at present. [microseconds, 0 or more, default
+  // 0: no bound]
   uint64_t max_step_us;
   // The same for the calling thread's time. It matters with NO_WAIT on a GPU, where budget_us bounds the GPU's time
   // alone. Where the call waits for what it computes, the smaller of the two counts. [microseconds, 0 or more, default
@@ -1207,7 +1216,7 @@ typedef struct inlay_chat_delta {
   // 0.
   int32_t reserved;
   // Where its text begins in the call's text. [bytes]
-  size_t text;
+  size_t first_byte;
   // Its length: whole characters, not ended by a zero. [bytes]
   size_t text_bytes;
 } inlay_chat_delta;
@@ -1840,7 +1849,8 @@ inlay_status inlay_submit(const inlay_queue* queue, const inlay_request* request
                           inlay_error* err);
 
 // Ends a request of the queue: no token is added once this has returned. Those that wait to be polled still arrive,
-// then its END. Nothing happens where the number is unknown or its END was there before.
+// then its END, at once, or at the end of the step that the request is in: where a budget has left that pending, only
+// with the next computation. Nothing happens where the number is unknown or its END was there before.
 // Thread: any.
 // Blocks: no.
 // Ownership: Nothing is kept.
@@ -1863,13 +1873,14 @@ inlay_status inlay_request_take_values(const inlay_queue* queue, uint64_t reques
                                        size_t* needed, inlay_error* err);
 
 // Collects what became of the queue's requests, as far as there is room; what there is no room for stays. A request's
-// events come in order, its END last; nothing is ever lost.
+// events come in order, its END last; nothing is ever lost but what is not wanted: with tokens NULL the tokens, with
+// text NULL the texts.
 // Thread: any.
 // Blocks: no.
 // Ownership: Nothing is kept.
 // On error: BUFFER_TOO_SMALL: no room for the next event; 1 event, 1 token and n_logprobs more, and 4 bytes of text are
-// room for any, and the error's required is those 4 whatever lacks. INVALID_STATE: the engine was freed, and all was
-// polled.
+// room for any, of tokens and text where they are wanted, and the error's required is those 4 whatever lacks.
+// INVALID_STATE: the engine was freed, and all was polled.
 // Errors: BUFFER_TOO_SMALL, INVALID_STATE.
 // Since: 1.3.
 inlay_status inlay_poll(const inlay_queue* queue, inlay_request_event* events, size_t cap_events, size_t event_stride,
@@ -1885,7 +1896,7 @@ inlay_status inlay_poll(const inlay_queue* queue, inlay_request_event* events, s
 // On error: Nothing has changed.
 // Errors: INVALID_STATE, DEVICE_LOST.
 // Since: 1.3.
-inlay_status inlay_wait(const inlay_queue* queue, int64_t timeout_us, int32_t* is_ready, inlay_error* err);
+inlay_status inlay_wait(const inlay_queue* queue, int64_t timeout_us, inlay_wait_result* result, inlay_error* err);
 
 // Ends every inlay_wait of the queue that is under way. Where none is, the next one that would wait ends at once; calls
 // until then count as one. Nothing else changes: there is no event, the system's handle stays as it is, and the wake
@@ -1930,7 +1941,7 @@ inlay_status inlay_run(const inlay_engine* engine, const inlay_run_params* param
 // Blocks: to end the thread: for the step at hand.
 // Ownership: Nothing is kept.
 // On error: Nothing has changed.
-// Errors: DEVICE_LOST.
+// Errors: INVALID_STATE, DEVICE_LOST.
 // Since: 1.3.
 inlay_status inlay_engine_set_thread(const inlay_engine* engine, const inlay_thread_params* params, inlay_error* err);
 
@@ -2031,22 +2042,23 @@ inlay_status inlay_session_save_to(inlay_session* session, const inlay_state_wri
 // types. Pool, threads, chunks and device may differ, and the context, as long as the tokens fit and positions are
 // scaled alike. Nothing is computed.
 // Thread: any.
-// Blocks: for one chunk of each prefill under way, and while it copies and compiles a constraint.
+// Blocks: for one chunk of each prefill under way, and while it copies and compiles a constraint; takes device memory.
 // Ownership: `*session` is the caller's, to be freed with inlay_session_free; it keeps the engine alive.
 // On error: `*session` is NULL, nothing has changed, whatever the bytes are: all that they say is checked. FORMAT: the
 // bytes are damaged or no saved session; UNSUPPORTED: of another model, KV type, scaling of positions or version.
-// Errors: FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_LOST.
+// Errors: FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
 // Since: 1.3.
 inlay_status inlay_session_restore(const inlay_engine* engine, const void* state, size_t n_bytes,
                                    inlay_session** session, inlay_error* err);
 
 // inlay_session_restore through a callback, part by part. What lies behind the saved session is not read.
 // Thread: any.
-// Blocks: on the callback, for one chunk of each prefill under way, and while it copies and compiles a constraint.
+// Blocks: on the callback, for one chunk of each prefill under way, and while it copies and compiles a constraint;
+// takes device memory.
 // Ownership: `*session` is the caller's, to be freed with inlay_session_free; it keeps the engine alive.
 // On error: `*session` is NULL, nothing has changed. As inlay_session_restore; IO: the callback failed, native_code is
 // what it returned.
-// Errors: IO, FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_LOST.
+// Errors: IO, FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
 // Since: 1.3.
 inlay_status inlay_session_restore_from(const inlay_engine* engine, const inlay_state_reader* reader,
                                         inlay_session** session, inlay_error* err);

@@ -209,7 +209,8 @@ typedef struct inlay_dl {
   inlay_status (*inlay_poll)(const inlay_queue* queue, inlay_request_event* events, size_t cap_events,
                              size_t event_stride, inlay_token_logprob* tokens, size_t cap_tokens, char* text,
                              size_t cap_text, size_t* n_events, inlay_error* err);
-  inlay_status (*inlay_wait)(const inlay_queue* queue, int64_t timeout_us, int32_t* is_ready, inlay_error* err);
+  inlay_status (*inlay_wait)(const inlay_queue* queue, int64_t timeout_us, inlay_wait_result* result,
+                             inlay_error* err);
   inlay_status (*inlay_queue_wake)(const inlay_queue* queue, inlay_error* err);
   inlay_status (*inlay_queue_get_handle)(const inlay_queue* queue, inlay_wait_kind* kind, int64_t* handle,
                                          inlay_error* err);

@@ -603,6 +603,32 @@ func (v WaitKind) String() string {
 	return "UNKNOWN"
 }
 
+type WaitResult int32
+
+const (
+	WaitResultTimeOver WaitResult = 0
+
+	WaitResultReady WaitResult = 1
+
+	WaitResultWoken WaitResult = 2
+
+	WaitResultNobodyComputes WaitResult = 3
+)
+
+func (v WaitResult) String() string {
+	switch v {
+	case WaitResultTimeOver:
+		return "TIME_OVER"
+	case WaitResultReady:
+		return "READY"
+	case WaitResultWoken:
+		return "WOKEN"
+	case WaitResultNobodyComputes:
+		return "NOBODY_COMPUTES"
+	}
+	return "UNKNOWN"
+}
+
 type RunFlags uint32
 
 const (
@@ -1130,7 +1156,7 @@ type Stats struct {
 
 	NKVBlocksHostDropped uint64
 
-	PrefixCacheHostBytes uint64
+	PrefixCacheHostBytesTaken uint64
 
 	NKVBlocksOnHost int32
 
@@ -1244,7 +1270,7 @@ type QueueParams struct {
 
 	MaxRequests int32
 
-	UnreadTokens int32
+	MaxUnreadTokens int32
 
 	Wake WakeFn
 
@@ -1270,7 +1296,7 @@ type Request struct {
 
 	Chat *ChatParams
 
-	Session *SessionParams
+	SessionParams *SessionParams
 
 	Priority int32
 
@@ -1290,9 +1316,9 @@ type Request struct {
 }
 
 type RequestEvent struct {
-	Request uint64
+	RequestID uint64
 
-	Sequence uint64
+	Number uint64
 
 	User uint64
 
@@ -1302,7 +1328,7 @@ type RequestEvent struct {
 
 	FirstToken uintptr
 
-	Text uintptr
+	FirstByte uintptr
 
 	TextBytes uintptr
 
@@ -1452,7 +1478,7 @@ type ChatDelta struct {
 
 	Reserved int32
 
-	Text uintptr
+	FirstByte uintptr
 
 	TextBytes uintptr
 }
@@ -1653,7 +1679,9 @@ func Poll(queue *Queue, events *RequestEvent, capEvents uintptr, eventStride uin
 	return withoutCgo(err)
 }
 
-func Wait(queue *Queue, timeoutUs int64, isReady *int32, err *Error) Status { return withoutCgo(err) }
+func Wait(queue *Queue, timeoutUs int64, result *WaitResult, err *Error) Status {
+	return withoutCgo(err)
+}
 
 func QueueWake(queue *Queue, err *Error) Status { return withoutCgo(err) }
 

@@ -341,10 +341,11 @@ static inlay_status go_inlay_poll(const inlay_queue* queue, inlay_request_event*
   if (!api->inlay_poll) return inlay_go_missing("inlay_poll", err);
   return api->inlay_poll(queue, events, cap_events, event_stride, tokens, cap_tokens, text, cap_text, n_events, err);
 }
-static inlay_status go_inlay_wait(const inlay_queue* queue, int64_t timeout_us, int32_t* is_ready, inlay_error* err) {
+static inlay_status go_inlay_wait(const inlay_queue* queue, int64_t timeout_us, inlay_wait_result* result,
+                                  inlay_error* err) {
   const inlay_dl* api = inlay_go_api();
   if (!api->inlay_wait) return inlay_go_missing("inlay_wait", err);
-  return api->inlay_wait(queue, timeout_us, is_ready, err);
+  return api->inlay_wait(queue, timeout_us, result, err);
 }
 static inlay_status go_inlay_queue_wake(const inlay_queue* queue, inlay_error* err) {
   const inlay_dl* api = inlay_go_api();
@@ -942,10 +943,10 @@ const (
 	// about 1e-6; prompts take longer.
 	LoadExactActivations LoadFlags = 16
 	// Requests compute all of their prompts. Without it, blocks of the KV pool stay after the requests that computed
-	// them until their room is wanted, and requests that begin with the same tokens, 8 at least, find them and do not
-	// compute these. Only blocks that are full stay (inlay_stats.n_block_tokens). On CUDA the rest of a prompt may
-	// then differ in its last bits. Changes nothing for models all of whose layers have a sliding window, of which no
-	// blocks are kept.
+	// them until their room is wanted, and requests that begin with the same tokens, at present 8 at least, find them
+	// and do not compute these. Only blocks that are full stay (inlay_stats.n_block_tokens). On CUDA the rest of a
+	// prompt may then differ in its last bits. Changes nothing for models all of whose layers have a sliding window,
+	// of which no blocks are kept.
 	LoadNoPrefixCache LoadFlags = 32
 )
 
@@ -1158,7 +1159,7 @@ const (
 	RequestPrefill RequestKind = 1
 	// It becomes a vector, the same as inlay_embed makes: the request ends with EMBEDDED, and
 	// inlay_request_take_values gives the vector. Of tokens or text; a text becomes tokens as by inlay_embed. With a
-	// conversation, chat, session or continues it is refused.
+	// conversation, chat, session_params or continues it is refused.
 	RequestEmbed RequestKind = 2
 )
 
@@ -1180,7 +1181,7 @@ type RequestEventKind int32
 
 // Values of RequestEventKind.
 const (
-	// Tokens, text or both.
+	// Tokens, text or both; neither where the call of inlay_poll wants none.
 	RequestEventTokens RequestEventKind = 1
 	// The last event of the request: each has exactly one.
 	RequestEventEnd RequestEventKind = 2
@@ -1215,6 +1216,37 @@ func (v WaitKind) String() string {
 		return "EVENTFD"
 	case WaitWindowsEvent:
 		return "WINDOWS_EVENT"
+	}
+	return "UNKNOWN"
+}
+
+// How a wait for a queue ended.
+type WaitResult int32
+
+// Values of WaitResult.
+const (
+	// There is nothing to poll, and the time is over.
+	WaitResultTimeOver WaitResult = 0
+	// There is something to poll.
+	WaitResultReady WaitResult = 1
+	// inlay_queue_wake has ended it.
+	WaitResultWoken WaitResult = 2
+	// Nobody would end it any more: the device was lost, or the engine's thread has ended and inlay_run was never
+	// called. The next call says which.
+	WaitResultNobodyComputes WaitResult = 3
+)
+
+// String is the value's name as the C header writes it, without the prefix.
+func (v WaitResult) String() string {
+	switch v {
+	case WaitResultTimeOver:
+		return "TIME_OVER"
+	case WaitResultReady:
+		return "READY"
+	case WaitResultWoken:
+		return "WOKEN"
+	case WaitResultNobodyComputes:
+		return "NOBODY_COMPUTES"
 	}
 	return "UNKNOWN"
 }
@@ -1283,12 +1315,13 @@ func (v ConstraintKind) String() string {
 	return "UNKNOWN"
 }
 
-// How constraints write JSON; they change nothing for other kinds.
+// How constraints write JSON; refused with GBNF, REGEX and CHOICES.
 type ConstraintFlags uint32
 
 // Values of ConstraintFlags.
 const (
-	// No whitespace between values. Else none, one space, or a line end and up to 19 spaces or tabs.
+	// No whitespace between values. Else none, one space, or a line end and up to 19 spaces or tabs. Use it unless a
+	// person reads the JSON: without it a model pads with blanks, and answers may get twice as long.
 	ConstraintFlagCompact ConstraintFlags = 1
 	// Strings that are values may have any escape, such as \u00e9. Else short ones, where JSON needs them.
 	ConstraintFlagEscapes ConstraintFlags = 2
@@ -1337,7 +1370,8 @@ const (
 	ChatDeltaContent ChatDeltaKind = 1
 	// A call of a tool begins; the text is the tool's name.
 	ChatDeltaCallBegin ChatDeltaKind = 2
-	// The call's id, directly behind CALL_BEGIN. Where the model wrote none before, it is made: 9 letters and digits.
+	// The call's id, directly behind CALL_BEGIN. Where the model wrote none before, it is made: at present 9 letters
+	// and digits.
 	ChatDeltaCallID ChatDeltaKind = 3
 	// Of the call's arguments, which all parts together are: a JSON object, as far as the model keeps to its format.
 	ChatDeltaArguments ChatDeltaKind = 4
@@ -1908,7 +1942,7 @@ type Stats struct {
 	// Of these, blocks that were given up there for others.
 	NKVBlocksHostDropped uint64
 	// Of the load's prefix_cache_host_bytes, what was taken of the host's memory so far. [bytes]
-	PrefixCacheHostBytes uint64
+	PrefixCacheHostBytesTaken uint64
 	// Blocks that are there now; they are not among n_kv_blocks.
 	NKVBlocksOnHost int32
 	// 0.
@@ -2050,7 +2084,7 @@ type QueueParams struct {
 	MaxRequests int32
 	// A request of which as many tokens wait to be polled rests until some are. It loses nothing, and holds no other
 	// up. [tokens, 0 to 1048576, default 256]
-	UnreadTokens int32
+	MaxUnreadTokens int32
 	// Called when there comes something to poll; never after inlay_queue_free has returned. [default none]
 	Wake WakeFn
 	// Given to wake; unused without it. [default NULL]
@@ -2068,22 +2102,24 @@ type Request struct {
 	Tokens *int32
 	// Their number. [tokens, 0 or more, default 0]
 	NTokens uintptr
-	// The prompt as a text, which becomes tokens as by inlay_tokenize without flags. [default NULL: not given]
+	// The prompt as a text, which becomes tokens as by inlay_tokenize without flags: ill-formed UTF-8 is read as
+	// U+FFFD. [default NULL: not given]
 	Text *byte
-	// Its length, or SIZE_MAX if a zero ends it. [bytes, 0 or more, default 0]
+	// Its length, or SIZE_MAX if a zero ends it. [bytes, 0 or more, default 0: an empty prompt]
 	TextLen uintptr
-	// The prompt as a conversation, as inlay_chat_tokenize takes it. [default NULL: not given]
+	// The prompt as a conversation, as inlay_chat_tokenize takes it: ill-formed UTF-8 is refused with FORMAT.
+	// [default NULL: not given]
 	Conversation *byte
 	// Its length, or SIZE_MAX if a zero ends it. [bytes, 0 or more, default 0]
 	ConversationLen uintptr
-	// How the conversation is written; unused without one. [default NULL: ADD_GENERATION_PROMPT]
+	// How the conversation is written; refused without one. [default NULL: ADD_GENERATION_PROMPT]
 	Chat *ChatParams
-	// How tokens are drawn and what ends the request; with continues from now on. RESERVE and FOR_REQUESTS change
-	// nothing. [default NULL: all defaults; with continues what the session has]
-	Session *SessionParams
+	// How tokens are drawn and what ends the request; with continues from now on. The flags RESERVE and FOR_REQUESTS
+	// are refused: they are of sessions. [default NULL: all defaults; with continues what the session has]
+	SessionParams *SessionParams
 	// Who has more comes first, and may put out those that have less where the pool or all places are taken. A
-	// request that waits rises by one every 250 ms: that says when it begins, behind nobody for ever, and puts out no
-	// equal. [0 to 7, default 0]
+	// request that waits rises by one every 250 ms at present: that says when it begins, behind nobody for ever, and
+	// puts out no equal. [0 to 7, default 0]
 	Priority int32
 	// 0. [default 0]
 	Reserved uint32
@@ -2091,8 +2127,9 @@ type Request struct {
 	// earliest comes first, behind those that were put out; it is no promise. [microseconds, 0 or more, default 0:
 	// none]
 	DeadlineUs uint64
-	// From now on. Then the request ends with TIMEOUT, and keeps its text so far. [microseconds, 0 or more, default
-	// 0: none]
+	// From now on, the time that it waits included. Then the request ends with TIMEOUT, and keeps its text so far;
+	// where a budget has left its step pending, only with the next computation. [microseconds, 0 or more, default 0:
+	// none]
 	TimeoutUs uint64
 	// Comes back in each event. [any number, default 0]
 	User uint64
@@ -2116,9 +2153,9 @@ type Request struct {
 // the caller knows it.
 type RequestEvent struct {
 	// Number that inlay_submit gave.
-	Request uint64
+	RequestID uint64
 	// 1 for the first event that was polled from the queue, then one more for each.
-	Sequence uint64
+	Number uint64
 	// Of the request.
 	User uint64
 	// What it is.
@@ -2128,7 +2165,7 @@ type RequestEvent struct {
 	// See n_tokens.
 	FirstToken uintptr
 	// Where this event's text begins in the call's text. [bytes]
-	Text uintptr
+	FirstByte uintptr
 	// Its length: whole characters, not ended by a zero. What may begin a stop string is held back until that is
 	// clear. With END and reason ERROR it is the error's message, cut to the room that the call has. [bytes]
 	TextBytes uintptr
@@ -2168,8 +2205,8 @@ type RunParams struct {
 	// request can go on]
 	BudgetUs uint64
 	// The longest that a step with prompts is to take: so it bounds the time from one token to the next of those that
-	// draw. Chunks of prompts are cut for it; the least chunk has 16 tokens. [microseconds, 0 or more, default 0: no
-	// bound]
+	// draw. Chunks of prompts are cut for it; the least chunk has 16 tokens at present. [microseconds, 0 or more,
+	// default 0: no bound]
 	MaxStepUs uint64
 	// The same for the calling thread's time. It matters with NO_WAIT on a GPU, where budget_us bounds the GPU's time
 	// alone. Where the call waits for what it computes, the smaller of the two counts. [microseconds, 0 or more,
@@ -2314,7 +2351,7 @@ type ChatDelta struct {
 	// 0.
 	Reserved int32
 	// Where its text begins in the call's text. [bytes]
-	Text uintptr
+	FirstByte uintptr
 	// Its length: whole characters, not ended by a zero. [bytes]
 	TextBytes uintptr
 }
@@ -3248,8 +3285,9 @@ func Submit(queue *Queue, request *Request, requestID *uint64, err *Error) Statu
 }
 
 // RequestCancel is inlay_request_cancel. Ends a request of the queue: no token is added once this has returned. Those
-// that wait to be polled still arrive, then its END. Nothing happens where the number is unknown or its END was there
-// before.
+// that wait to be polled still arrive, then its END, at once, or at the end of the step that the request is in: where
+// a budget has left that pending, only with the next computation. Nothing happens where the number is unknown or its
+// END was there before.
 //
 //   - queue: The queue.
 //   - requestID: Of inlay_submit.
@@ -3285,23 +3323,26 @@ func RequestTakeValues(queue *Queue, requestID uint64, values *float32, cap_ uin
 }
 
 // Poll is inlay_poll. Collects what became of the queue's requests, as far as there is room; what there is no room
-// for stays. A request's events come in order, its END last; nothing is ever lost.
+// for stays. A request's events come in order, its END last; nothing is ever lost but what is not wanted: with tokens
+// NULL the tokens, with text NULL the texts.
 //
 //   - queue: The queue.
 //   - events: The events.
 //   - capEvents: Room in events.
 //   - eventStride: sizeof(inlay_request_event): from one event to the next.
-//   - tokens: The events' tokens.
+//   - tokens: The events' tokens. NULL with cap_tokens 0: none are wanted. They are dropped, and n_tokens and n_top
+//     are 0 in each event.
 //   - capTokens: Room in tokens.
-//   - text: The events' texts, one behind the other.
+//   - text: The events' texts, one behind the other. NULL with cap_text 0: none are wanted. They are dropped, and
+//     text_bytes is 0 in each event.
 //   - capText: Room in text.
 //   - nEvents: Events that were written; 0 where there are none.
 //   - Thread: any.
 //   - Blocks: no.
 //   - Ownership: Nothing is kept.
 //   - On error: BUFFER_TOO_SMALL: no room for the next event; 1 event, 1 token and n_logprobs more, and 4 bytes of
-//     text are room for any, and the error's required is those 4 whatever lacks. INVALID_STATE: the engine was freed,
-//     and all was polled.
+//     text are room for any, of tokens and text where they are wanted, and the error's required is those 4 whatever
+//     lacks. INVALID_STATE: the engine was freed, and all was polled.
 //   - Errors: BUFFER_TOO_SMALL, INVALID_STATE.
 //   - Since: 1.3.
 func Poll(queue *Queue, events *RequestEvent, capEvents uintptr, eventStride uintptr, tokens *TokenLogprob, capTokens uintptr, text *byte, capText uintptr, nEvents *uintptr, err *Error) Status {
@@ -3314,8 +3355,7 @@ func Poll(queue *Queue, events *RequestEvent, capEvents uintptr, eventStride uin
 //
 //   - queue: The queue.
 //   - timeoutUs: The longest wait; 0 asks only, a negative number waits for ever.
-//   - isReady: 1: there is something to poll. 0: the time was over. -1: inlay_queue_wake has ended the wait, or
-//     nobody computes any more: the next call says why.
+//   - result: How it ended.
 //   - Thread: any.
 //   - Blocks: until there is something to poll, the time is over, somebody calls inlay_queue_wake, the device is
 //     lost, the engine's thread ends where inlay_run was never called, or the queue or its engine is freed.
@@ -3323,8 +3363,8 @@ func Poll(queue *Queue, events *RequestEvent, capEvents uintptr, eventStride uin
 //   - On error: Nothing has changed.
 //   - Errors: INVALID_STATE, DEVICE_LOST.
 //   - Since: 1.3.
-func Wait(queue *Queue, timeoutUs int64, isReady *int32, err *Error) Status {
-	return Status(C.go_inlay_wait((*C.inlay_queue)(unsafe.Pointer(queue)), C.int64_t(timeoutUs), (*C.int32_t)(unsafe.Pointer(isReady)), (*C.inlay_error)(unsafe.Pointer(err))))
+func Wait(queue *Queue, timeoutUs int64, result *WaitResult, err *Error) Status {
+	return Status(C.go_inlay_wait((*C.inlay_queue)(unsafe.Pointer(queue)), C.int64_t(timeoutUs), (*C.inlay_wait_result)(unsafe.Pointer(result)), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
 // QueueWake is inlay_queue_wake. Ends every inlay_wait of the queue that is under way. Where none is, the next one
@@ -3389,7 +3429,7 @@ func Run(engine *Engine, params *RunParams, info *RunInfo, err *Error) Status {
 //   - Blocks: to end the thread: for the step at hand.
 //   - Ownership: Nothing is kept.
 //   - On error: Nothing has changed.
-//   - Errors: DEVICE_LOST.
+//   - Errors: INVALID_STATE, DEVICE_LOST.
 //   - Since: 1.3.
 func EngineSetThread(engine *Engine, params *ThreadParams, err *Error) Status {
 	return Status(C.go_inlay_engine_set_thread((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.inlay_thread_params)(unsafe.Pointer(params)), (*C.inlay_error)(unsafe.Pointer(err))))
@@ -3484,7 +3524,7 @@ func SessionSetConstraint(session *Session, constraint *Constraint, written *byt
 //   - session: The session.
 //   - buf: Whole characters, ended by a zero if there is room.
 //   - cap_: Room in buf.
-//   - needed: Its length, at most 4096.
+//   - needed: Its length, at present at most 4096.
 //   - Thread: exclusive(session).
 //   - Blocks: no.
 //   - Ownership: Nothing is kept.
@@ -3539,12 +3579,13 @@ func SessionSaveTo(session *Session, writer *StateWriter, err *Error) Status {
 //   - nBytes: How many there are.
 //   - session: The new session.
 //   - Thread: any.
-//   - Blocks: for one chunk of each prefill under way, and while it copies and compiles a constraint.
+//   - Blocks: for one chunk of each prefill under way, and while it copies and compiles a constraint; takes device
+//     memory.
 //   - Ownership: `*session` is the caller's, to be freed with inlay_session_free; it keeps the engine alive.
 //   - On error: `*session` is NULL, nothing has changed, whatever the bytes are: all that they say is checked.
 //     FORMAT: the bytes are damaged or no saved session; UNSUPPORTED: of another model, KV type, scaling of positions
 //     or version.
-//   - Errors: FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_LOST.
+//   - Errors: FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
 //   - Since: 1.3.
 func SessionRestore(engine *Engine, state unsafe.Pointer, nBytes uintptr, session **Session, err *Error) Status {
 	return Status(C.go_inlay_session_restore((*C.inlay_engine)(unsafe.Pointer(engine)), state, C.size_t(nBytes), (**C.inlay_session)(unsafe.Pointer(session)), (*C.inlay_error)(unsafe.Pointer(err))))
@@ -3558,11 +3599,11 @@ func SessionRestore(engine *Engine, state unsafe.Pointer, nBytes uintptr, sessio
 //   - session: The new session.
 //   - Thread: any.
 //   - Blocks: on the callback, for one chunk of each prefill under way, and while it copies and compiles a
-//     constraint.
+//     constraint; takes device memory.
 //   - Ownership: `*session` is the caller's, to be freed with inlay_session_free; it keeps the engine alive.
 //   - On error: `*session` is NULL, nothing has changed. As inlay_session_restore; IO: the callback failed,
 //     native_code is what it returned.
-//   - Errors: IO, FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_LOST.
+//   - Errors: IO, FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
 //   - Since: 1.3.
 func SessionRestoreFrom(engine *Engine, reader *StateReader, session **Session, err *Error) Status {
 	return Status(C.go_inlay_session_restore_from((*C.inlay_engine)(unsafe.Pointer(engine)), (*C.inlay_state_reader)(unsafe.Pointer(reader)), (**C.inlay_session)(unsafe.Pointer(session)), (*C.inlay_error)(unsafe.Pointer(err))))

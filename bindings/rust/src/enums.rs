@@ -614,7 +614,7 @@ pub enum RequestKind {
     Prefill,
     /// It becomes a vector, the same as `inlay_embed` makes: the request ends with EMBEDDED, and
     /// `inlay_request_take_values` gives the vector. Of tokens or text; a text becomes tokens as by `inlay_embed`.
-    /// With a conversation, chat, session or continues it is refused.
+    /// With a conversation, chat, session_params or continues it is refused.
     Embed,
     /// A number that this version of the crate has no name for.
     Other(i32),
@@ -646,7 +646,7 @@ impl RequestKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RequestEventKind {
-    /// Tokens, text or both.
+    /// Tokens, text or both; neither where the call of `inlay_poll` wants none.
     Tokens,
     /// The last event of the request: each has exactly one.
     End,
@@ -701,6 +701,48 @@ impl WaitKind {
         match self {
             Self::Eventfd => raw::INLAY_WAIT_EVENTFD,
             Self::WindowsEvent => raw::INLAY_WAIT_WINDOWS_EVENT,
+            Self::Other(number) => number,
+        }
+    }
+}
+
+/// How a wait for a queue ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum WaitResult {
+    /// There is nothing to poll, and the time is over.
+    #[default]
+    TimeOver,
+    /// There is something to poll.
+    Ready,
+    /// `inlay_queue_wake` has ended it.
+    Woken,
+    /// Nobody would end it any more: the device was lost, or the engine's thread has ended and `inlay_run` was never
+    /// called. The next call says which.
+    NobodyComputes,
+    /// A number that this version of the crate has no name for.
+    Other(i32),
+}
+
+impl WaitResult {
+    /// From the number in the C API.
+    pub const fn from_raw(number: i32) -> Self {
+        match number {
+            raw::INLAY_WAIT_RESULT_TIME_OVER => Self::TimeOver,
+            raw::INLAY_WAIT_RESULT_READY => Self::Ready,
+            raw::INLAY_WAIT_RESULT_WOKEN => Self::Woken,
+            raw::INLAY_WAIT_RESULT_NOBODY_COMPUTES => Self::NobodyComputes,
+            other => Self::Other(other),
+        }
+    }
+
+    /// The number in the C API.
+    pub const fn to_raw(self) -> i32 {
+        match self {
+            Self::TimeOver => raw::INLAY_WAIT_RESULT_TIME_OVER,
+            Self::Ready => raw::INLAY_WAIT_RESULT_READY,
+            Self::Woken => raw::INLAY_WAIT_RESULT_WOKEN,
+            Self::NobodyComputes => raw::INLAY_WAIT_RESULT_NOBODY_COMPUTES,
             Self::Other(number) => number,
         }
     }
@@ -807,8 +849,8 @@ pub enum ChatDeltaKind {
     Content,
     /// A call of a tool begins; the text is the tool's name.
     CallBegin,
-    /// The call's id, directly behind CALL_BEGIN. Where the model wrote none before, it is made: 9 letters and
-    /// digits.
+    /// The call's id, directly behind CALL_BEGIN. Where the model wrote none before, it is made: at present 9 letters
+    /// and digits.
     CallId,
     /// Of the call's arguments, which all parts together are: a JSON object, as far as the model keeps to its format.
     Arguments,

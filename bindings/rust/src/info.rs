@@ -287,7 +287,7 @@ pub struct Stats {
     /// See [`n_kv_blocks_to_host`](Self::n_kv_blocks_to_host).
     pub n_kv_blocks_host_dropped: u64,
     /// Bytes of that memory that were taken so far.
-    pub prefix_cache_host_bytes: u64,
+    pub prefix_cache_host_bytes_taken: u64,
 }
 
 impl Stats {
@@ -308,7 +308,7 @@ impl Stats {
             n_kv_blocks_to_host: stats.n_kv_blocks_to_host,
             n_kv_blocks_from_host: stats.n_kv_blocks_from_host,
             n_kv_blocks_host_dropped: stats.n_kv_blocks_host_dropped,
-            prefix_cache_host_bytes: stats.prefix_cache_host_bytes,
+            prefix_cache_host_bytes_taken: stats.prefix_cache_host_bytes_taken,
         }
     }
 }

@@ -216,7 +216,7 @@ impl MessageParser {
                 out.push(MessagePart {
                     kind: ChatDeltaKind::from_raw(delta.kind),
                     call: usize::try_from(delta.call).unwrap_or(0),
-                    text: into_string(text[delta.text..delta.text + delta.text_bytes].to_vec()),
+                    text: into_string(text[delta.first_byte..delta.first_byte + delta.text_bytes].to_vec()),
                     is_whole: delta.flags & raw::INLAY_CHAT_DELTA_FLAG_WHOLE != 0,
                 });
             }

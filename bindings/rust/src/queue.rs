@@ -208,10 +208,10 @@ impl Queue {
         // As much as the clock of the library can count.
         let most = i64::MAX / 2000;
         let timeout_us = i64::try_from(patience.as_micros()).ok().filter(|&us| us < most).unwrap_or(-1);
-        let mut is_ready = 0;
+        let mut result = 0;
         // SAFETY: the queue lives, and the number is ours.
-        self.call(|functions, err| unsafe { (functions.inlay_wait)(self.queue, timeout_us, &mut is_ready, err) })?;
-        Ok(is_ready > 0)
+        self.call(|functions, err| unsafe { (functions.inlay_wait)(self.queue, timeout_us, &mut result, err) })?;
+        Ok(result == raw::INLAY_WAIT_RESULT_READY)
     }
 
     /// Ends every [`wait`](Self::wait) that is under way; where none is, the next one that would wait ends at once. There is no event.

@@ -242,10 +242,10 @@ pub const INLAY_LOAD_TAKE_PAGES_LATER: inlay_load_flags = 8;
 /// 1e-6; prompts take longer.
 pub const INLAY_LOAD_EXACT_ACTIVATIONS: inlay_load_flags = 16;
 /// Requests compute all of their prompts. Without it, blocks of the KV pool stay after the requests that computed
-/// them until their room is wanted, and requests that begin with the same tokens, 8 at least, find them and do not
-/// compute these. Only blocks that are full stay ([`inlay_stats`].n_block_tokens). On CUDA the rest of a prompt may
-/// then differ in its last bits. Changes nothing for models all of whose layers have a sliding window, of which no
-/// blocks are kept.
+/// them until their room is wanted, and requests that begin with the same tokens, at present 8 at least, find them
+/// and do not compute these. Only blocks that are full stay ([`inlay_stats`].n_block_tokens). On CUDA the rest of a
+/// prompt may then differ in its last bits. Changes nothing for models all of whose layers have a sliding window, of
+/// which no blocks are kept.
 pub const INLAY_LOAD_NO_PREFIX_CACHE: inlay_load_flags = 32;
 
 /// Type in which weights are held.
@@ -354,13 +354,13 @@ pub const INLAY_REQUEST_GENERATE: inlay_request_kind = 0;
 pub const INLAY_REQUEST_PREFILL: inlay_request_kind = 1;
 /// It becomes a vector, the same as [`inlay_embed`](Functions::inlay_embed) makes: the request ends with EMBEDDED,
 /// and [`inlay_request_take_values`](Functions::inlay_request_take_values) gives the vector. Of tokens or text; a
-/// text becomes tokens as by [`inlay_embed`](Functions::inlay_embed). With a conversation, chat, session or continues
-/// it is refused.
+/// text becomes tokens as by [`inlay_embed`](Functions::inlay_embed). With a conversation, chat, session_params or
+/// continues it is refused.
 pub const INLAY_REQUEST_EMBED: inlay_request_kind = 2;
 
 /// What became of a request. A kind that a program does not know is to be passed over.
 pub type inlay_request_event_kind = i32;
-/// Tokens, text or both.
+/// Tokens, text or both; neither where the call of [`inlay_poll`](Functions::inlay_poll) wants none.
 pub const INLAY_REQUEST_EVENT_TOKENS: inlay_request_event_kind = 1;
 /// The last event of the request: each has exactly one.
 pub const INLAY_REQUEST_EVENT_END: inlay_request_event_kind = 2;
@@ -371,6 +371,18 @@ pub type inlay_wait_kind = i32;
 pub const INLAY_WAIT_EVENTFD: inlay_wait_kind = 1;
 /// A HANDLE for WaitForMultipleObjects: signalled while there is something to poll.
 pub const INLAY_WAIT_WINDOWS_EVENT: inlay_wait_kind = 2;
+
+/// How a wait for a queue ended.
+pub type inlay_wait_result = i32;
+/// There is nothing to poll, and the time is over.
+pub const INLAY_WAIT_RESULT_TIME_OVER: inlay_wait_result = 0;
+/// There is something to poll.
+pub const INLAY_WAIT_RESULT_READY: inlay_wait_result = 1;
+/// [`inlay_queue_wake`](Functions::inlay_queue_wake) has ended it.
+pub const INLAY_WAIT_RESULT_WOKEN: inlay_wait_result = 2;
+/// Nobody would end it any more: the device was lost, or the engine's thread has ended and
+/// [`inlay_run`](Functions::inlay_run) was never called. The next call says which.
+pub const INLAY_WAIT_RESULT_NOBODY_COMPUTES: inlay_wait_result = 3;
 
 /// How [`inlay_run`](Functions::inlay_run) computes.
 pub type inlay_run_flags = u32;
@@ -405,9 +417,10 @@ pub const INLAY_CONSTRAINT_CHOICES: inlay_constraint_kind = 4;
 /// which closes reasoning behind N tokens.
 pub const INLAY_CONSTRAINT_MESSAGE: inlay_constraint_kind = 5;
 
-/// How constraints write JSON; they change nothing for other kinds.
+/// How constraints write JSON; refused with GBNF, REGEX and CHOICES.
 pub type inlay_constraint_flags = u32;
-/// No whitespace between values. Else none, one space, or a line end and up to 19 spaces or tabs.
+/// No whitespace between values. Else none, one space, or a line end and up to 19 spaces or tabs. Use it unless a
+/// person reads the JSON: without it a model pads with blanks, and answers may get twice as long.
 pub const INLAY_CONSTRAINT_FLAG_COMPACT: inlay_constraint_flags = 1;
 /// Strings that are values may have any escape, such as \u00e9. Else short ones, where JSON needs them.
 pub const INLAY_CONSTRAINT_FLAG_ESCAPES: inlay_constraint_flags = 2;
@@ -433,7 +446,8 @@ pub const INLAY_CHAT_DELTA_REASONING: inlay_chat_delta_kind = 0;
 pub const INLAY_CHAT_DELTA_CONTENT: inlay_chat_delta_kind = 1;
 /// A call of a tool begins; the text is the tool's name.
 pub const INLAY_CHAT_DELTA_CALL_BEGIN: inlay_chat_delta_kind = 2;
-/// The call's id, directly behind CALL_BEGIN. Where the model wrote none before, it is made: 9 letters and digits.
+/// The call's id, directly behind CALL_BEGIN. Where the model wrote none before, it is made: at present 9 letters and
+/// digits.
 pub const INLAY_CHAT_DELTA_CALL_ID: inlay_chat_delta_kind = 3;
 /// Of the call's arguments, which all parts together are: a JSON object, as far as the model keeps to its format.
 pub const INLAY_CHAT_DELTA_ARGUMENTS: inlay_chat_delta_kind = 4;
@@ -1130,7 +1144,7 @@ pub struct inlay_stats {
     /// Of these, blocks that were given up there for others.
     pub n_kv_blocks_host_dropped: u64,
     /// Of the load's prefix_cache_host_bytes, what was taken of the host's memory so far. (bytes)
-    pub prefix_cache_host_bytes: u64,
+    pub prefix_cache_host_bytes_taken: u64,
     /// Blocks that are there now; they are not among n_kv_blocks.
     pub n_kv_blocks_on_host: i32,
     /// 0.
@@ -1362,7 +1376,7 @@ pub struct inlay_queue_params {
     pub max_requests: i32,
     /// A request of which as many tokens wait to be polled rests until some are. It loses nothing, and holds no other
     /// up. (tokens, 0 to 1048576, default 256)
-    pub unread_tokens: i32,
+    pub max_unread_tokens: i32,
     /// Called when there comes something to poll; never after [`inlay_queue_free`](Functions::inlay_queue_free) has
     /// returned. (default none)
     pub wake: Option<inlay_wake_fn>,
@@ -1391,24 +1405,24 @@ pub struct inlay_request {
     pub tokens: *const i32,
     /// Their number. (tokens, 0 or more, default 0)
     pub n_tokens: usize,
-    /// The prompt as a text, which becomes tokens as by [`inlay_tokenize`](Functions::inlay_tokenize) without flags.
-    /// (default NULL: not given)
+    /// The prompt as a text, which becomes tokens as by [`inlay_tokenize`](Functions::inlay_tokenize) without flags:
+    /// ill-formed UTF-8 is read as U+FFFD. (default NULL: not given)
     pub text: *const c_char,
-    /// Its length, or SIZE_MAX if a zero ends it. (bytes, 0 or more, default 0)
+    /// Its length, or SIZE_MAX if a zero ends it. (bytes, 0 or more, default 0: an empty prompt)
     pub text_len: usize,
-    /// The prompt as a conversation, as [`inlay_chat_tokenize`](Functions::inlay_chat_tokenize) takes it. (default
-    /// NULL: not given)
+    /// The prompt as a conversation, as [`inlay_chat_tokenize`](Functions::inlay_chat_tokenize) takes it: ill-formed
+    /// UTF-8 is refused with FORMAT. (default NULL: not given)
     pub conversation: *const c_char,
     /// Its length, or SIZE_MAX if a zero ends it. (bytes, 0 or more, default 0)
     pub conversation_len: usize,
-    /// How the conversation is written; unused without one. (default NULL: ADD_GENERATION_PROMPT)
+    /// How the conversation is written; refused without one. (default NULL: ADD_GENERATION_PROMPT)
     pub chat: *const inlay_chat_params,
-    /// How tokens are drawn and what ends the request; with continues from now on. RESERVE and FOR_REQUESTS change
-    /// nothing. (default NULL: all defaults; with continues what the session has)
-    pub session: *const inlay_session_params,
+    /// How tokens are drawn and what ends the request; with continues from now on. The flags RESERVE and FOR_REQUESTS
+    /// are refused: they are of sessions. (default NULL: all defaults; with continues what the session has)
+    pub session_params: *const inlay_session_params,
     /// Who has more comes first, and may put out those that have less where the pool or all places are taken. A
-    /// request that waits rises by one every 250 ms: that says when it begins, behind nobody for ever, and puts out
-    /// no equal. (0 to 7, default 0)
+    /// request that waits rises by one every 250 ms at present: that says when it begins, behind nobody for ever, and
+    /// puts out no equal. (0 to 7, default 0)
     pub priority: i32,
     /// 0. (default 0)
     pub reserved: u32,
@@ -1416,8 +1430,9 @@ pub struct inlay_request {
     /// earliest comes first, behind those that were put out; it is no promise. (microseconds, 0 or more, default 0:
     /// none)
     pub deadline_us: u64,
-    /// From now on. Then the request ends with TIMEOUT, and keeps its text so far. (microseconds, 0 or more, default
-    /// 0: none)
+    /// From now on, the time that it waits included. Then the request ends with TIMEOUT, and keeps its text so far;
+    /// where a budget has left its step pending, only with the next computation. (microseconds, 0 or more, default 0:
+    /// none)
     pub timeout_us: u64,
     /// Comes back in each event. (any number, default 0)
     pub user: u64,
@@ -1451,9 +1466,9 @@ impl Default for inlay_request {
 #[repr(C)]
 pub struct inlay_request_event {
     /// Number that [`inlay_submit`](Functions::inlay_submit) gave.
-    pub request: u64,
+    pub request_id: u64,
     /// 1 for the first event that was polled from the queue, then one more for each.
-    pub sequence: u64,
+    pub number: u64,
     /// Of the request.
     pub user: u64,
     /// What it is.
@@ -1463,7 +1478,7 @@ pub struct inlay_request_event {
     /// See n_tokens.
     pub first_token: usize,
     /// Where this event's text begins in the call's text. (bytes)
-    pub text: usize,
+    pub first_byte: usize,
     /// Its length: whole characters, not ended by a zero. What may begin a stop string is held back until that is
     /// clear. With END and reason ERROR it is the error's message, cut to the room that the call has. (bytes)
     pub text_bytes: usize,
@@ -1514,8 +1529,8 @@ pub struct inlay_run_params {
     /// request can go on)
     pub budget_us: u64,
     /// The longest that a step with prompts is to take: so it bounds the time from one token to the next of those
-    /// that draw. Chunks of prompts are cut for it; the least chunk has 16 tokens. (microseconds, 0 or more, default
-    /// 0: no bound)
+    /// that draw. Chunks of prompts are cut for it; the least chunk has 16 tokens at present. (microseconds, 0 or
+    /// more, default 0: no bound)
     pub max_step_us: u64,
     /// The same for the calling thread's time. It matters with NO_WAIT on a GPU, where budget_us bounds the GPU's
     /// time alone. Where the call waits for what it computes, the smaller of the two counts. (microseconds, 0 or
@@ -1741,7 +1756,7 @@ pub struct inlay_chat_delta {
     /// 0.
     pub reserved: i32,
     /// Where its text begins in the call's text. (bytes)
-    pub text: usize,
+    pub first_byte: usize,
     /// Its length: whole characters, not ended by a zero. (bytes)
     pub text_bytes: usize,
 }
@@ -2643,7 +2658,9 @@ pub struct Functions {
     /// - `request_id`: Its number, at least 1.
     pub inlay_submit: unsafe extern "C" fn(queue: *const inlay_queue, request: *const inlay_request, request_id: *mut u64, err: *mut inlay_error) -> inlay_status,
     /// Ends a request of the queue: no token is added once this has returned. Those that wait to be polled still
-    /// arrive, then its END. Nothing happens where the number is unknown or its END was there before.
+    /// arrive, then its END, at once, or at the end of the step that the request is in: where a budget has left that
+    /// pending, only with the next computation. Nothing happens where the number is unknown or its END was there
+    /// before.
     ///
     /// - Thread: any.
     /// - Blocks: no.
@@ -2676,14 +2693,15 @@ pub struct Functions {
     /// - `needed`: Values of the vector. (values, may be null)
     pub inlay_request_take_values: unsafe extern "C" fn(queue: *const inlay_queue, request_id: u64, values: *mut f32, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
     /// Collects what became of the queue's requests, as far as there is room; what there is no room for stays. A
-    /// request's events come in order, its END last; nothing is ever lost.
+    /// request's events come in order, its END last; nothing is ever lost but what is not wanted: with tokens NULL
+    /// the tokens, with text NULL the texts.
     ///
     /// - Thread: any.
     /// - Blocks: no.
     /// - Ownership: Nothing is kept.
     /// - On error: BUFFER_TOO_SMALL: no room for the next event; 1 event, 1 token and n_logprobs more, and 4 bytes of
-    ///   text are room for any, and the error's required is those 4 whatever lacks. INVALID_STATE: the engine was
-    ///   freed, and all was polled.
+    ///   text are room for any, of tokens and text where they are wanted, and the error's required is those 4
+    ///   whatever lacks. INVALID_STATE: the engine was freed, and all was polled.
     /// - Errors: BUFFER_TOO_SMALL, INVALID_STATE.
     /// - Since: 1.3.
     ///
@@ -2692,9 +2710,11 @@ pub struct Functions {
     /// - `events`: The events.
     /// - `cap_events`: Room in events.
     /// - `event_stride`: sizeof([`inlay_request_event`]): from one event to the next. (bytes)
-    /// - `tokens`: The events' tokens. (may be null)
+    /// - `tokens`: The events' tokens. NULL with cap_tokens 0: none are wanted. They are dropped, and n_tokens and
+    ///   n_top are 0 in each event. (may be null)
     /// - `cap_tokens`: Room in tokens. (tokens)
-    /// - `text`: The events' texts, one behind the other. (may be null)
+    /// - `text`: The events' texts, one behind the other. NULL with cap_text 0: none are wanted. They are dropped,
+    ///   and text_bytes is 0 in each event. (may be null)
     /// - `cap_text`: Room in text. (bytes)
     /// - `n_events`: Events that were written; 0 where there are none.
     pub inlay_poll: unsafe extern "C" fn(queue: *const inlay_queue, events: *mut inlay_request_event, cap_events: usize, event_stride: usize, tokens: *mut inlay_token_logprob, cap_tokens: usize, text: *mut c_char, cap_text: usize, n_events: *mut usize, err: *mut inlay_error) -> inlay_status,
@@ -2714,10 +2734,8 @@ pub struct Functions {
     /// Parameters:
     /// - `queue`: The queue.
     /// - `timeout_us`: The longest wait; 0 asks only, a negative number waits for ever. (microseconds)
-    /// - `is_ready`: 1: there is something to poll. 0: the time was over. -1:
-    ///   [`inlay_queue_wake`](Functions::inlay_queue_wake) has ended the wait, or nobody computes any more: the next
-    ///   call says why.
-    pub inlay_wait: unsafe extern "C" fn(queue: *const inlay_queue, timeout_us: i64, is_ready: *mut i32, err: *mut inlay_error) -> inlay_status,
+    /// - `result`: How it ended.
+    pub inlay_wait: unsafe extern "C" fn(queue: *const inlay_queue, timeout_us: i64, result: *mut inlay_wait_result, err: *mut inlay_error) -> inlay_status,
     /// Ends every [`inlay_wait`](Functions::inlay_wait) of the queue that is under way. Where none is, the next one
     /// that would wait ends at once; calls until then count as one. Nothing else changes: there is no event, the
     /// system's handle stays as it is, and the wake function is not called.
@@ -2775,7 +2793,7 @@ pub struct Functions {
     /// - Blocks: to end the thread: for the step at hand.
     /// - Ownership: Nothing is kept.
     /// - On error: Nothing has changed.
-    /// - Errors: DEVICE_LOST.
+    /// - Errors: INVALID_STATE, DEVICE_LOST.
     /// - Since: 1.3.
     ///
     /// Parameters:
@@ -2875,7 +2893,7 @@ pub struct Functions {
     /// - `session`: The session.
     /// - `buf`: Whole characters, ended by a zero if there is room. (may be null)
     /// - `cap`: Room in buf. (bytes)
-    /// - `needed`: Its length, at most 4096. (bytes, may be null)
+    /// - `needed`: Its length, at present at most 4096. (bytes, may be null)
     pub inlay_session_get_forced_text: unsafe extern "C" fn(session: *mut inlay_session, buf: *mut c_char, cap: usize, needed: *mut usize, err: *mut inlay_error) -> inlay_status,
     /// Writes all that a session is: tokens, keys and values, undrawn logits, sampler, limits, text that is held
     /// back, constraint. A session that is restored from it goes on as this one would. Other sessions compute
@@ -2914,13 +2932,14 @@ pub struct Functions {
     /// long as the tokens fit and positions are scaled alike. Nothing is computed.
     ///
     /// - Thread: any.
-    /// - Blocks: for one chunk of each prefill under way, and while it copies and compiles a constraint.
+    /// - Blocks: for one chunk of each prefill under way, and while it copies and compiles a constraint; takes device
+    ///   memory.
     /// - Ownership: `*session` is the caller's, to be freed with
     ///   [`inlay_session_free`](Functions::inlay_session_free); it keeps the engine alive.
     /// - On error: `*session` is NULL, nothing has changed, whatever the bytes are: all that they say is checked.
     ///   FORMAT: the bytes are damaged or no saved session; UNSUPPORTED: of another model, KV type, scaling of
     ///   positions or version.
-    /// - Errors: FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_LOST.
+    /// - Errors: FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
     /// - Since: 1.3.
     ///
     /// Parameters:
@@ -2934,13 +2953,13 @@ pub struct Functions {
     ///
     /// - Thread: any.
     /// - Blocks: on the callback, for one chunk of each prefill under way, and while it copies and compiles a
-    ///   constraint.
+    ///   constraint; takes device memory.
     /// - Ownership: `*session` is the caller's, to be freed with
     ///   [`inlay_session_free`](Functions::inlay_session_free); it keeps the engine alive.
     /// - On error: `*session` is NULL, nothing has changed. As
     ///   [`inlay_session_restore`](Functions::inlay_session_restore); IO: the callback failed, native_code is what it
     ///   returned.
-    /// - Errors: IO, FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_LOST.
+    /// - Errors: IO, FORMAT, UNSUPPORTED, CONTEXT_FULL, KV_FULL, SESSION_LIMIT, DEVICE_OUT_OF_MEMORY, DEVICE_LOST.
     /// - Since: 1.3.
     ///
     /// Parameters:
@@ -3293,7 +3312,7 @@ unsafe extern "C" {
     /// See [`Functions::inlay_poll`].
     pub fn inlay_poll(queue: *const inlay_queue, events: *mut inlay_request_event, cap_events: usize, event_stride: usize, tokens: *mut inlay_token_logprob, cap_tokens: usize, text: *mut c_char, cap_text: usize, n_events: *mut usize, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_wait`].
-    pub fn inlay_wait(queue: *const inlay_queue, timeout_us: i64, is_ready: *mut i32, err: *mut inlay_error) -> inlay_status;
+    pub fn inlay_wait(queue: *const inlay_queue, timeout_us: i64, result: *mut inlay_wait_result, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_queue_wake`].
     pub fn inlay_queue_wake(queue: *const inlay_queue, err: *mut inlay_error) -> inlay_status;
     /// See [`Functions::inlay_queue_get_handle`].
@@ -4007,7 +4026,7 @@ unsafe extern "C" fn absent_inlay_poll(_: *const inlay_queue, _: *mut inlay_requ
     unsafe { absent(err, "the loaded library has no inlay_poll, which is since ABI 1.3") }
 }
 
-unsafe extern "C" fn absent_inlay_wait(_: *const inlay_queue, _: i64, _: *mut i32, err: *mut inlay_error) -> inlay_status {
+unsafe extern "C" fn absent_inlay_wait(_: *const inlay_queue, _: i64, _: *mut inlay_wait_result, err: *mut inlay_error) -> inlay_status {
     // SAFETY: the caller's promise about `err` is the same.
     unsafe { absent(err, "the loaded library has no inlay_wait, which is since ABI 1.3") }
 }

@@ -22,7 +22,7 @@ setters! {
     }
     impl[] QueueOptions {
         max_requests: u32,
-        unread_tokens: u32,
+        max_unread_tokens: u32,
     }
     impl[] RunOptions {
         budget: impl Into<Option<Duration>>,
@@ -71,12 +71,12 @@ pub struct Request<'a> {
     prompt: Asked<'a>,
     /// What is to become of the prompt.
     pub kind: RequestKind,
-    /// The chat template that writes a conversation. `None`: the model's own. Other prompts have none.
+    /// The chat template that writes a conversation. `None`: the model's own. Other prompts are refused with one.
     pub template: Option<&'a str>,
     /// Where a conversation's text ends. Other prompts do not look at it.
     pub chat_end: ChatEnd,
     /// How tokens are drawn and what ends the request; with [`continues`](Self::continues) from now on, and where it is the default what
-    /// the session has. `reserve` and `for_requests` change nothing.
+    /// the session has. `reserve` and `for_requests` are refused.
     pub session: SessionOptions,
     /// Who has more comes first, and may put out those that have less where the pool is full. A request that waits rises by one every
     /// 250 ms: that says when it begins, and puts out no equal. Range: 0 to 7.
@@ -163,9 +163,13 @@ impl<'a> Request<'a> {
             let embeds = self.kind == RequestKind::Embed;
             let keeps = (self.continues.is_some() || embeds) && self.session == SessionOptions::default();
             let embed = self.embed.to_raw();
+            let has_chat = matches!(self.prompt, Asked::Conversation(_))
+                || self.template.is_some()
+                || self.chat_end != ChatEnd::Answer;
             let request = raw::inlay_request {
+                chat: if has_chat { &chat } else { std::ptr::null() },
                 kind: self.kind.to_raw(),
-                session: if keeps { std::ptr::null() } else { session },
+                session_params: if keeps { std::ptr::null() } else { session },
                 continues: self.continues.map_or(std::ptr::null(), |session| session.as_ptr().cast_const()),
                 priority: count(self.priority),
                 deadline_us: micros(self.deadline),
@@ -185,7 +189,7 @@ impl<'a> Request<'a> {
                 Asked::Conversation(conversation) => {
                     let json = conversation.json();
                     let (conversation, conversation_len) = (json.as_ptr().cast(), json.len());
-                    function(&raw::inlay_request { conversation, conversation_len, chat: &chat, ..request })
+                    function(&raw::inlay_request { conversation, conversation_len, ..request })
                 }
             }
         })
@@ -201,7 +205,7 @@ pub struct QueueOptions {
     pub max_requests: u32,
     /// A request of which as many tokens wait to be polled rests until some are. It loses nothing, and holds no other up. Default:
     /// 256. Range: 0 to 1048576.
-    pub unread_tokens: u32,
+    pub max_unread_tokens: u32,
     /// Called when there comes something to poll, on whatever thread brought that about, one of the engine's among them. It should do
     /// no more than wake somebody: a call of the queue is refused in it with [`Status::InvalidState`](crate::Status::InvalidState),
     /// and it must call nothing else of the library. What it drops, engines and queues among them, is freed by another thread.
@@ -228,7 +232,7 @@ impl QueueOptions {
     pub(crate) fn to_raw(&self) -> raw::inlay_queue_params {
         raw::inlay_queue_params {
             max_requests: count(self.max_requests),
-            unread_tokens: count(self.unread_tokens),
+            max_unread_tokens: count(self.max_unread_tokens),
             ..Default::default()
         }
     }
@@ -238,7 +242,7 @@ impl fmt::Debug for QueueOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("QueueOptions")
             .field("max_requests", &self.max_requests)
-            .field("unread_tokens", &self.unread_tokens)
+            .field("max_unread_tokens", &self.max_unread_tokens)
             .finish_non_exhaustive()
     }
 }

@@ -125,7 +125,7 @@ pub struct RequestEvent<'e> {
     /// Whose it is.
     pub request: RequestId,
     /// 1 for the first event that was polled from the queue, then one more for each.
-    pub sequence: u64,
+    pub number: u64,
     /// Of the [`Request`](crate::Request).
     pub user: u64,
     /// What it is. One that a program does not know is to be passed over.
@@ -188,15 +188,15 @@ impl<'e> RequestEvent<'e> {
     }
 
     fn from_raw(event: &raw::inlay_request_event, tokens: &'e [TokenLogprob], text: &'e [u8]) -> Self {
-        let text = &text[event.text..event.text + event.text_bytes];
+        let text = &text[event.first_byte..event.first_byte + event.text_bytes];
         let n_tokens = event.n_tokens.max(0) as usize;
         let first_top = event.first_token + n_tokens;
         let kind = RequestEventKind::from_raw(event.kind);
         let end = (kind == RequestEventKind::End).then(|| RequestEnd::from_raw(event, text));
         let is_message = end.as_ref().is_some_and(|end| end.error.is_some());
         Self {
-            request: RequestId(event.request),
-            sequence: event.sequence,
+            request: RequestId(event.request_id),
+            number: event.number,
             user: event.user,
             kind,
             tokens: &tokens[event.first_token..first_top],
@@ -235,7 +235,12 @@ mod tests {
         let mut events = RequestEvents::with_room(3, 0, 0);
         events.text = b"ab\xffdevice lost".to_vec();
         events.raw_tokens = vec![raw::inlay_token_logprob { token: 7, logprob: -1.0 }];
-        let of = |kind, text, text_bytes| raw::inlay_request_event { kind, text, text_bytes, ..Default::default() };
+        let of = |kind, first_byte, text_bytes| raw::inlay_request_event {
+            kind,
+            first_byte,
+            text_bytes,
+            ..Default::default()
+        };
         events.events = vec![
             raw::inlay_request_event { n_tokens: 1, ..of(raw::INLAY_REQUEST_EVENT_TOKENS, 0, 3) },
             of(99, 3, 0),

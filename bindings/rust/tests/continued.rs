@@ -60,8 +60,8 @@ fn turns_are_those_of_a_session() {
 fn a_cancel_ends_the_request_that_has_the_session() {
     let engine = load_with(options().max_sessions(1).n_context(256));
     let queue = engine.queue(QueueOptions::default()).unwrap();
-    let endless = hot().for_requests(true).max_tokens(0).ignore_end_of_generation(true);
-    let mut session = engine.session(&endless).unwrap();
+    let endless = hot().max_tokens(0).ignore_end_of_generation(true);
+    let mut session = engine.session(&endless.clone().for_requests(true)).unwrap();
     for is_restored in [false, true] {
         if is_restored {
             session = engine.restore(&session.save().unwrap()).unwrap();

@@ -191,6 +191,8 @@ fn what_is_wrong_is_refused_at_once() {
         (Request::new(PROMPT).priority(u32::MAX), Status::InvalidArgument),
         (Request::new(PROMPT).kind(inlay::RequestKind::Other(77)), Status::InvalidArgument),
         (Request::new(PROMPT).session(SessionOptions::default().stop([""])), Status::InvalidArgument),
+        (Request::new(PROMPT).session(SessionOptions::default().reserve(true)), Status::InvalidArgument),
+        (Request::new(PROMPT).template("x"), Status::InvalidArgument),
         (Request::new(&none), Status::InvalidArgument),
         (Request::new(&[-1]), Status::InvalidArgument),
         (Request::new(&long), Status::ContextFull),
@@ -199,7 +201,8 @@ fn what_is_wrong_is_refused_at_once() {
     }
     let error = queue.submit(&Request::new(&long)).unwrap_err();
     assert_eq!((error.required(), error.available()), (257, 256));
-    for options in [QueueOptions::default().max_requests(u32::MAX), QueueOptions::default().unread_tokens(2 << 20)] {
+    for options in [QueueOptions::default().max_requests(u32::MAX), QueueOptions::default().max_unread_tokens(2 << 20)]
+    {
         assert_eq!(engine.queue(options).unwrap_err().status(), Status::InvalidArgument);
     }
     let ms = Duration::from_millis;
@@ -274,7 +277,7 @@ fn a_full_queue_says_so_and_has_room_once_an_end_was_polled() {
 #[test]
 fn an_unread_request_rests_and_harms_nobody() {
     let engine = small(1);
-    let deaf = engine.queue(QueueOptions::default().unread_tokens(3)).unwrap();
+    let deaf = engine.queue(QueueOptions::default().max_unread_tokens(3)).unwrap();
     let reads = engine.queue(QueueOptions::default()).unwrap();
     let unread = submit_three(&deaf, 30);
     engine.set_thread(ThreadOptions::default()).unwrap();
@@ -300,7 +303,7 @@ fn whoever_has_more_priority_comes_first() {
     let ends: Vec<_> = events.iter().filter(|event| event.end.is_some()).map(|event| event.request).collect();
     assert_eq!(ends, [high, soon, plain]);
     assert_eq!(
-        events.iter().map(|event| event.sequence).collect::<Vec<_>>(),
+        events.iter().map(|event| event.number).collect::<Vec<_>>(),
         (1..=events.len() as u64).collect::<Vec<_>>()
     );
 }
@@ -413,7 +416,7 @@ fn blocks_whose_room_is_wanted_go_to_the_host_and_come_back() {
     assert_eq!(planned.prefix_cache_host_bytes, 0);
     assert_eq!(Engine::memory_plan(model(), &small()).unwrap().prefix_cache_host_bytes, 6 * block_bytes);
     let engine = load_with(small());
-    while engine.stats().unwrap().prefix_cache_host_bytes < 6 * block_bytes {} // a thread takes it
+    while engine.stats().unwrap().prefix_cache_host_bytes_taken < 6 * block_bytes {} // a thread takes it
     let queue = engine.queue(QueueOptions::default()).unwrap();
     let n_cached = [65, 66, 65].map(|token| {
         queue.submit(&Request::new(&[token; 100]).session(up_to(4))).unwrap();
@@ -467,7 +470,7 @@ fn an_engine_that_is_dropped_ends_its_requests_and_those_who_wait() {
     let engine = small(2);
     engine.set_thread(ThreadOptions::default()).unwrap();
     // So that it does not end by itself.
-    let queue = engine.queue(QueueOptions::default().unread_tokens(3)).unwrap();
+    let queue = engine.queue(QueueOptions::default().max_unread_tokens(3)).unwrap();
     let other = engine.queue(QueueOptions::default()).unwrap();
     let id = queue.submit(&Request::new(PROMPT).session(up_to(200))).unwrap();
     thread::scope(|scope| {

@@ -55,7 +55,7 @@ fn what_does_not_fit_is_refused() {
     let session = engine.session(&SessionOptions::default().for_requests(true)).unwrap();
     let messages = [inlay::ChatMessage::user("Hello")];
     let refused = [
-        (vector_of("a").session(SessionOptions::default().max_tokens(3)), "request.session"),
+        (vector_of("a").session(SessionOptions::default().max_tokens(3)), "request.session_params"),
         (vector_of("a").continues(&session), "request.continues"),
         (Request::chat(&messages).kind(RequestKind::Embed).embed(mean()), "request.conversation"),
         (vector_of("a").kind(RequestKind::Generate), "request.embed"),

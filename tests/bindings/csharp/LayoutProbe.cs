@@ -334,7 +334,7 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_stats), "n_kv_blocks_to_host", p, &p->n_kv_blocks_to_host);
         Field(typeof(inlay_stats), "n_kv_blocks_from_host", p, &p->n_kv_blocks_from_host);
         Field(typeof(inlay_stats), "n_kv_blocks_host_dropped", p, &p->n_kv_blocks_host_dropped);
-        Field(typeof(inlay_stats), "prefix_cache_host_bytes", p, &p->prefix_cache_host_bytes);
+        Field(typeof(inlay_stats), "prefix_cache_host_bytes_taken", p, &p->prefix_cache_host_bytes_taken);
         Field(typeof(inlay_stats), "n_kv_blocks_on_host", p, &p->n_kv_blocks_on_host);
         Field(typeof(inlay_stats), "reserved", p, &p->reserved);
     }
@@ -463,7 +463,7 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_queue_params), "struct_size", p, &p->struct_size);
         Field(typeof(inlay_queue_params), "reserved", p, &p->reserved);
         Field(typeof(inlay_queue_params), "max_requests", p, &p->max_requests);
-        Field(typeof(inlay_queue_params), "unread_tokens", p, &p->unread_tokens);
+        Field(typeof(inlay_queue_params), "max_unread_tokens", p, &p->max_unread_tokens);
         Field(typeof(inlay_queue_params), "wake", p, &p->wake);
         Field(typeof(inlay_queue_params), "wake_user", p, &p->wake_user);
     }
@@ -484,7 +484,7 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_request), "conversation", p, &p->conversation);
         Field(typeof(inlay_request), "conversation_len", p, &p->conversation_len);
         Field(typeof(inlay_request), "chat", p, &p->chat);
-        Field(typeof(inlay_request), "session", p, &p->session);
+        Field(typeof(inlay_request), "session_params", p, &p->session_params);
         Field(typeof(inlay_request), "priority", p, &p->priority);
         Field(typeof(inlay_request), "reserved", p, &p->reserved);
         Field(typeof(inlay_request), "deadline_us", p, &p->deadline_us);
@@ -502,13 +502,13 @@ static unsafe class LayoutProbe
         var behind = default(Behind_inlay_request_event);
         Struct(typeof(inlay_request_event), sizeof(inlay_request_event), (byte*)&behind.Value - (byte*)&behind);
         inlay_request_event* p = &behind.Value;
-        Field(typeof(inlay_request_event), "request", p, &p->request);
-        Field(typeof(inlay_request_event), "sequence", p, &p->sequence);
+        Field(typeof(inlay_request_event), "request_id", p, &p->request_id);
+        Field(typeof(inlay_request_event), "number", p, &p->number);
         Field(typeof(inlay_request_event), "user", p, &p->user);
         Field(typeof(inlay_request_event), "kind", p, &p->kind);
         Field(typeof(inlay_request_event), "n_tokens", p, &p->n_tokens);
         Field(typeof(inlay_request_event), "first_token", p, &p->first_token);
-        Field(typeof(inlay_request_event), "text", p, &p->text);
+        Field(typeof(inlay_request_event), "first_byte", p, &p->first_byte);
         Field(typeof(inlay_request_event), "text_bytes", p, &p->text_bytes);
         Field(typeof(inlay_request_event), "finish_reason", p, &p->finish_reason);
         Field(typeof(inlay_request_event), "status", p, &p->status);
@@ -655,7 +655,7 @@ static unsafe class LayoutProbe
         Field(typeof(inlay_chat_delta), "flags", p, &p->flags);
         Field(typeof(inlay_chat_delta), "call", p, &p->call);
         Field(typeof(inlay_chat_delta), "reserved", p, &p->reserved);
-        Field(typeof(inlay_chat_delta), "text", p, &p->text);
+        Field(typeof(inlay_chat_delta), "first_byte", p, &p->first_byte);
         Field(typeof(inlay_chat_delta), "text_bytes", p, &p->text_bytes);
     }
 
@@ -813,6 +813,11 @@ static unsafe class LayoutProbe
         Enumeration("inlay_wait_kind", typeof(WaitKind));
         Constant("INLAY_WAIT_EVENTFD", (long)WaitKind.Eventfd);
         Constant("INLAY_WAIT_WINDOWS_EVENT", (long)WaitKind.WindowsEvent);
+        Enumeration("inlay_wait_result", typeof(WaitResult));
+        Constant("INLAY_WAIT_RESULT_TIME_OVER", (long)WaitResult.TimeOver);
+        Constant("INLAY_WAIT_RESULT_READY", (long)WaitResult.Ready);
+        Constant("INLAY_WAIT_RESULT_WOKEN", (long)WaitResult.Woken);
+        Constant("INLAY_WAIT_RESULT_NOBODY_COMPUTES", (long)WaitResult.NobodyComputes);
         Enumeration("inlay_run_flags", typeof(RunFlags));
         Constant("INLAY_RUN_ONE_STEP", (long)RunFlags.OneStep);
         Constant("INLAY_RUN_NO_WAIT", (long)RunFlags.NoWait);

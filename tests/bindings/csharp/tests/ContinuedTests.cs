@@ -106,12 +106,12 @@ static class ContinuedTests
 
     public static void CancelEndsTheRequestThatHasTheSession()
     {
-        SessionOptions endless = Hot(0, SessionFlags.ForRequests | SessionFlags.IgnoreEndOfGeneration);
+        SessionOptions endless = Hot(0, SessionFlags.IgnoreEndOfGeneration);
         SessionOptions short_one = Hot(2, SessionFlags.IgnoreEndOfGeneration);
         using (Engine engine = Given.Engine())
         using (RequestQueue queue = engine.CreateQueue())
         {
-            Session session = engine.CreateSession(endless);
+            Session session = engine.CreateSession(Hot(0, SessionFlags.ForRequests | SessionFlags.IgnoreEndOfGeneration));
             for (int round = 0; round < 2; round++)
             {
                 session.Cancel(); // nothing has it

@@ -85,10 +85,10 @@ static class FieldNameTests
     // The structs of a request, each by its own name there.
     public static void StructsInsideOfOthersAreNamed()
     {
-        Expect.Equal("Stop has no bytes in text 0", InCSharp("Request", "request.session.stops has no bytes in text 0"), "options");
+        Expect.Equal("Stop has no bytes in text 0", InCSharp("Request", "request.session_params.stops has no bytes in text 0"), "options");
         Expect.Equal("ChatTemplate.Length is 9", InCSharp("Request", "request.chat.template_len is 9"), "chat");
-        Expect.Equal("Options is NULL", InCSharp("Request", "request.session is NULL"), "the struct itself");
-        Expect.Equal("request.session.x is 1", InCSharp("Session", "request.session.x is 1"), "no field");
+        Expect.Equal("Options is NULL", InCSharp("Request", "request.session_params is NULL"), "the struct itself");
+        Expect.Equal("request.session_params.x is 1", InCSharp("Session", "request.session_params.x is 1"), "no field");
     }
 
     public static void OnlyWholeWordsInTheirPlaceAreFields()
@@ -164,7 +164,7 @@ static class FieldNameTests
         using (RequestQueue queue = engine.CreateQueue())
         {
             Says("MaxRequests is -1", () => engine.CreateQueue(new RequestQueueOptions { MaxRequests = -1 }), "params.", "max_requests");
-            Says("UnreadTokens is -1", () => engine.CreateQueue(new RequestQueueOptions { UnreadTokens = -1 }), "params.", "unread_tokens");
+            Says("MaxUnreadTokens is -1", () => engine.CreateQueue(new RequestQueueOptions { MaxUnreadTokens = -1 }), "params.", "max_unread_tokens");
             Says("Priority is 8", () => queue.Submit(new Request("x") { Priority = 8 }), "request.", "priority");
             var limited = new SessionOptions { MaxTokens = -1 };
             Says("MaxTokens is -1", () => queue.Submit(new Request("x") { Options = limited }), "params.", "max_tokens");

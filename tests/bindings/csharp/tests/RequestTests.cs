@@ -202,7 +202,7 @@ static class RequestTests
                 queue.Poll(events);
                 foreach (RequestEvent next in events)
                 {
-                    Expect.Equal(++sequence, next.Sequence, "sequence");
+                    Expect.Equal(++sequence, next.Number, "sequence");
                     Expect.Equal(id, next.Request, "request");
                     Expect.Equal(ulong.MaxValue, next.User, "user");
                     Expect.Equal(next.IsEnd ? RequestEventKind.End : RequestEventKind.Tokens, next.Kind, "kind");
@@ -266,6 +266,9 @@ static class RequestTests
                 Expect.Throws<ArgumentOutOfRangeException>(() => new RequestEvents(room[0], room[1], room[2]), "no room");
             Expect.Contains("no tokens", Expect.Status(Status.InvalidArgument, () => queue.Submit(new Request(new int[0])), "an empty prompt").Message);
             Expect.Status(Status.InvalidArgument, () => queue.Submit(new Request(new[] { 1 << 30 })), "no such token");
+            Expect.Contains("Chat is set", Expect.Status(Status.InvalidArgument, () => queue.Submit(new Request("x") { ChatTemplate = "y" }), "a template").Message);
+            var reserving = new SessionOptions { Flags = SessionFlags.Reserve };
+            Expect.Status(Status.InvalidArgument, () => queue.Submit(new Request("x") { Options = reserving }), "of sessions");
             Expect.Status(Status.ContextFull, () => queue.Submit(new Request(new int[1000])), "a long prompt");
             Expect.Status(Status.Format, () => queue.Submit(Request.OfConversation("[")), "no JSON");
             Expect.Status(Status.InvalidArgument, () => queue.Submit(new Request("x") { Options = new SessionOptions { Stop = new[] { "" } } }), "a stop");
@@ -380,7 +383,7 @@ static class RequestTests
     public static void WhoIsNotReadRests()
     {
         using (Engine engine = Given.Engine())
-        using (RequestQueue deaf = engine.CreateQueue(new RequestQueueOptions { UnreadTokens = 3 }))
+        using (RequestQueue deaf = engine.CreateQueue(new RequestQueueOptions { MaxUnreadTokens = 3 }))
         using (RequestQueue reads = engine.CreateQueue())
         {
             ulong rests = deaf.Submit(new Request(Given.Prompt) { Options = UpTo(30) });
@@ -451,7 +454,7 @@ static class RequestTests
         using (Engine engine = Engine.Load(Given.Model, options))
         using (RequestQueue queue = engine.CreateQueue())
         {
-            while (engine.Stats.PrefixCacheHostBytes < 6 * block) System.Threading.Thread.Sleep(1); // a thread takes it
+            while (engine.Stats.PrefixCacheHostBytesTaken < 6 * block) System.Threading.Thread.Sleep(1); // a thread takes it
             var cached = new List<int>();
             foreach (int token in new[] { 65, 66, 65 })
             {

@@ -19,7 +19,7 @@ static class RequestThreadTests
     {
         Engine engine = Given.Engine();
         engine.SetThread(new ThreadOptions());
-        RequestQueue queue = engine.CreateQueue(new RequestQueueOptions { UnreadTokens = 3 }), idle = engine.CreateQueue(); // so it has no end
+        RequestQueue queue = engine.CreateQueue(new RequestQueueOptions { MaxUnreadTokens = 3 }), idle = engine.CreateQueue(); // so it has no end
         ulong id = queue.Submit(RequestTests.Endless());
         Exception problem = null;
         bool waits = false;
@@ -206,7 +206,7 @@ static class RequestThreadTests
                         foreach (RequestEvent next in events)
                         {
                             int[] tokens = Enumerable.Range(0, next.TokenCount).Select(i => next.GetToken(i).Token).ToArray();
-                            lock (found) found.Add(next.Sequence, new KeyValuePair<ulong, int[]>(next.Request, tokens));
+                            lock (found) found.Add(next.Number, new KeyValuePair<ulong, int[]>(next.Request, tokens));
                             if (next.IsEnd) Interlocked.Increment(ref n_ends);
                         }
                     }

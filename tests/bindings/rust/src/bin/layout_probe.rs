@@ -167,6 +167,11 @@ fn constants() {
     println!("enum inlay_wait_kind size {}", size_of::<inlay_wait_kind>());
     constant("INLAY_WAIT_EVENTFD", INLAY_WAIT_EVENTFD as i64);
     constant("INLAY_WAIT_WINDOWS_EVENT", INLAY_WAIT_WINDOWS_EVENT as i64);
+    println!("enum inlay_wait_result size {}", size_of::<inlay_wait_result>());
+    constant("INLAY_WAIT_RESULT_TIME_OVER", INLAY_WAIT_RESULT_TIME_OVER as i64);
+    constant("INLAY_WAIT_RESULT_READY", INLAY_WAIT_RESULT_READY as i64);
+    constant("INLAY_WAIT_RESULT_WOKEN", INLAY_WAIT_RESULT_WOKEN as i64);
+    constant("INLAY_WAIT_RESULT_NOBODY_COMPUTES", INLAY_WAIT_RESULT_NOBODY_COMPUTES as i64);
     println!("enum inlay_run_flags size {}", size_of::<inlay_run_flags>());
     constant("INLAY_RUN_ONE_STEP", INLAY_RUN_ONE_STEP as i64);
     constant("INLAY_RUN_NO_WAIT", INLAY_RUN_NO_WAIT as i64);
@@ -389,7 +394,7 @@ fn structs() {
     layout!(inlay_stats, n_kv_blocks_to_host, "n_kv_blocks_to_host");
     layout!(inlay_stats, n_kv_blocks_from_host, "n_kv_blocks_from_host");
     layout!(inlay_stats, n_kv_blocks_host_dropped, "n_kv_blocks_host_dropped");
-    layout!(inlay_stats, prefix_cache_host_bytes, "prefix_cache_host_bytes");
+    layout!(inlay_stats, prefix_cache_host_bytes_taken, "prefix_cache_host_bytes_taken");
     layout!(inlay_stats, n_kv_blocks_on_host, "n_kv_blocks_on_host");
     layout!(inlay_stats, reserved, "reserved");
     layout!(inlay_profile_params);
@@ -446,7 +451,7 @@ fn structs() {
     layout!(inlay_queue_params, struct_size, "struct_size");
     layout!(inlay_queue_params, reserved, "reserved");
     layout!(inlay_queue_params, max_requests, "max_requests");
-    layout!(inlay_queue_params, unread_tokens, "unread_tokens");
+    layout!(inlay_queue_params, max_unread_tokens, "max_unread_tokens");
     layout!(inlay_queue_params, wake, "wake");
     layout!(inlay_queue_params, wake_user, "wake_user");
     layout!(inlay_request);
@@ -459,7 +464,7 @@ fn structs() {
     layout!(inlay_request, conversation, "conversation");
     layout!(inlay_request, conversation_len, "conversation_len");
     layout!(inlay_request, chat, "chat");
-    layout!(inlay_request, session, "session");
+    layout!(inlay_request, session_params, "session_params");
     layout!(inlay_request, priority, "priority");
     layout!(inlay_request, reserved, "reserved");
     layout!(inlay_request, deadline_us, "deadline_us");
@@ -469,13 +474,13 @@ fn structs() {
     layout!(inlay_request, embed, "embed");
     layout!(inlay_request, cache_salt, "cache_salt");
     layout!(inlay_request_event);
-    layout!(inlay_request_event, request, "request");
-    layout!(inlay_request_event, sequence, "sequence");
+    layout!(inlay_request_event, request_id, "request_id");
+    layout!(inlay_request_event, number, "number");
     layout!(inlay_request_event, user, "user");
     layout!(inlay_request_event, kind, "kind");
     layout!(inlay_request_event, n_tokens, "n_tokens");
     layout!(inlay_request_event, first_token, "first_token");
-    layout!(inlay_request_event, text, "text");
+    layout!(inlay_request_event, first_byte, "first_byte");
     layout!(inlay_request_event, text_bytes, "text_bytes");
     layout!(inlay_request_event, finish_reason, "finish_reason");
     layout!(inlay_request_event, status, "status");
@@ -550,7 +555,7 @@ fn structs() {
     layout!(inlay_chat_delta, flags, "flags");
     layout!(inlay_chat_delta, call, "call");
     layout!(inlay_chat_delta, reserved, "reserved");
-    layout!(inlay_chat_delta, text, "text");
+    layout!(inlay_chat_delta, first_byte, "first_byte");
     layout!(inlay_chat_delta, text_bytes, "text_bytes");
     layout!(inlay_chat_parser_info);
     layout!(inlay_chat_parser_info, struct_size, "struct_size");
