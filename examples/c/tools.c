@@ -39,7 +39,7 @@ static void answer(const char* conversation, const char* demand, char* message, 
   must(inlay_chat_parser_create(engine, &reader, &parser, &err));
 
   const inlay_session_params session = {.struct_size = sizeof session, .max_tokens = 300, .constraint = constraint};
-  const inlay_request request = {.struct_size = sizeof request, .tokens = prompt, .n_tokens = n_prompt, .session = &session};
+  const inlay_request request = {.struct_size = sizeof request, .tokens = prompt, .n_tokens = n_prompt, .session_params = &session};
   uint64_t id = 0;
   must(inlay_submit(queue, &request, &id, &err));
   inlay_constraint_free(constraint);  // the request keeps what it needs of it

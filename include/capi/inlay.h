@@ -1953,8 +1953,8 @@ inlay_status inlay_engine_set_thread(const inlay_engine* engine, const inlay_thr
 // Thread: any.
 // Blocks: while it compiles.
 // Ownership: `*constraint` is the caller's, to be freed with inlay_constraint_free.
-// On error: `*constraint` is NULL. FORMAT: the text is no such schema, grammar or expression; UNSUPPORTED: it needs
-// what is not supported, or more than the limits. The message names the place.
+// On error: `*constraint` is NULL. FORMAT: the text is no such schema, grammar or expression, or nothing can match it;
+// UNSUPPORTED: it needs what is not supported, or more than the limits. The message names the place.
 // Errors: FORMAT, UNSUPPORTED.
 // Since: 1.3.
 inlay_status inlay_constraint_create(const inlay_engine* engine, const inlay_constraint_params* params,
@@ -1979,8 +1979,8 @@ void inlay_constraint_free(inlay_constraint* constraint);
 inlay_status inlay_constraint_get_info(const inlay_constraint* constraint, inlay_constraint_info* info,
                                        inlay_error* err);
 
-// Gives one of the remarks that compiling a schema left: a format that is not known and demands nothing, or what
-// LENIENT dropped, with its place.
+// Gives one of the remarks that compiling a schema left: a keyword or a format that is not known and demands nothing,
+// or what LENIENT dropped, with its place.
 // Thread: any.
 // Blocks: no.
 // Ownership: Nothing is kept.

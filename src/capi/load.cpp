@@ -91,10 +91,10 @@ Status read_load_params(const inlay_load_params* given, EngineOptions& out) {
   INLAY_TRY(check_range(params.device, INLAY_DEVICE_AUTO, INLAY_DEVICE_REFERENCE, "params.device"));
   INLAY_TRY(check_range(params.device_index, 0, kMost, "params.device_index"));
   INLAY_TRY(check_range(params.n_context, 0, kMost, "params.n_context"));
-  INLAY_TRY(check_range(params.max_sessions, 0, kMost, "params.max_sessions"));
-  INLAY_TRY(check_range(params.n_threads, 0, kMost, "params.n_threads"));
+  INLAY_TRY(check_range(params.max_sessions, 0, kMaxSessions, "params.max_sessions"));
+  INLAY_TRY(check_range(params.n_threads, 0, ThreadPool::kMaxThreads, "params.n_threads"));
   INLAY_TRY(check_range(params.kv_dtype, INLAY_KV_DEFAULT, INLAY_KV_INT8, "params.kv_dtype"));
-  INLAY_TRY(check_range(params.prefill_chunk, 0, kMost, "params.prefill_chunk"));
+  INLAY_TRY(check_range(params.prefill_chunk, 0, kMaxPrefillChunk, "params.prefill_chunk"));
   INLAY_TRY(check_range(params.log_level, INLAY_LOG_OFF, INLAY_LOG_DEBUG, "params.log_level"));
   INLAY_TRY(check_range(params.weight_dtype, INLAY_WEIGHT_DEFAULT, INLAY_WEIGHT_Q6_K, "params.weight_dtype"));
   if (params.reserved != 0) return error(Code::invalid_argument, "params.reserved is not 0");

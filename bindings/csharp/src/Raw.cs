@@ -3193,8 +3193,8 @@ namespace Inlay.Raw
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: while it compiles. Ownership: `*constraint` is the caller's, to be freed with
         /// inlay_constraint_free. On error: `*constraint` is NULL. FORMAT: the text is no such schema, grammar or
-        /// expression; UNSUPPORTED: it needs what is not supported, or more than the limits. The message names the place.
-        /// Errors: FORMAT, UNSUPPORTED. Since: 1.3.</remarks>
+        /// expression, or nothing can match it; UNSUPPORTED: it needs what is not supported, or more than the limits. The
+        /// message names the place. Errors: FORMAT, UNSUPPORTED. Since: 1.3.</remarks>
         public Status inlay_constraint_create(IntPtr engine, inlay_constraint_params* @params, IntPtr* constraint, inlay_error* err)
         {
             if (_inlay_constraint_create == null) return Older.Refuse("inlay_constraint_create", "1.3", err);
@@ -3223,8 +3223,8 @@ namespace Inlay.Raw
             return _inlay_constraint_get_info(constraint, info, err);
         }
 
-        /// <summary>Gives one of the remarks that compiling a schema left: a format that is not known and demands nothing,
-        /// or what LENIENT dropped, with its place.</summary>
+        /// <summary>Gives one of the remarks that compiling a schema left: a keyword or a format that is not known and
+        /// demands nothing, or what LENIENT dropped, with its place.</summary>
         /// <param name="constraint">The constraint.</param>
         /// <param name="index">0 to n_remarks - 1.</param>
         /// <param name="buf">The remark, ended by a zero if there is room. May be null.</param>

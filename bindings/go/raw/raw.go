@@ -3446,8 +3446,8 @@ func EngineSetThread(engine *Engine, params *ThreadParams, err *Error) Status {
 //   - Thread: any.
 //   - Blocks: while it compiles.
 //   - Ownership: `*constraint` is the caller's, to be freed with inlay_constraint_free.
-//   - On error: `*constraint` is NULL. FORMAT: the text is no such schema, grammar or expression; UNSUPPORTED: it
-//     needs what is not supported, or more than the limits. The message names the place.
+//   - On error: `*constraint` is NULL. FORMAT: the text is no such schema, grammar or expression, or nothing can
+//     match it; UNSUPPORTED: it needs what is not supported, or more than the limits. The message names the place.
 //   - Errors: FORMAT, UNSUPPORTED.
 //   - Since: 1.3.
 func ConstraintCreate(engine *Engine, params *ConstraintParams, constraint **Constraint, err *Error) Status {
@@ -3480,8 +3480,8 @@ func ConstraintGetInfo(constraint *Constraint, info *ConstraintInfo, err *Error)
 	return Status(C.go_inlay_constraint_get_info((*C.inlay_constraint)(unsafe.Pointer(constraint)), (*C.inlay_constraint_info)(unsafe.Pointer(info)), (*C.inlay_error)(unsafe.Pointer(err))))
 }
 
-// ConstraintGetRemark is inlay_constraint_get_remark. Gives one of the remarks that compiling a schema left: a format
-// that is not known and demands nothing, or what LENIENT dropped, with its place.
+// ConstraintGetRemark is inlay_constraint_get_remark. Gives one of the remarks that compiling a schema left: a
+// keyword or a format that is not known and demands nothing, or what LENIENT dropped, with its place.
 //
 //   - constraint: The constraint.
 //   - index: 0 to n_remarks - 1.

@@ -2809,8 +2809,8 @@ pub struct Functions {
     /// - Blocks: while it compiles.
     /// - Ownership: `*constraint` is the caller's, to be freed with
     ///   [`inlay_constraint_free`](Functions::inlay_constraint_free).
-    /// - On error: `*constraint` is NULL. FORMAT: the text is no such schema, grammar or expression; UNSUPPORTED: it
-    ///   needs what is not supported, or more than the limits. The message names the place.
+    /// - On error: `*constraint` is NULL. FORMAT: the text is no such schema, grammar or expression, or nothing can
+    ///   match it; UNSUPPORTED: it needs what is not supported, or more than the limits. The message names the place.
     /// - Errors: FORMAT, UNSUPPORTED.
     /// - Since: 1.3.
     ///
@@ -2842,8 +2842,8 @@ pub struct Functions {
     /// - `constraint`: The constraint.
     /// - `info`: What it takes.
     pub inlay_constraint_get_info: unsafe extern "C" fn(constraint: *const inlay_constraint, info: *mut inlay_constraint_info, err: *mut inlay_error) -> inlay_status,
-    /// Gives one of the remarks that compiling a schema left: a format that is not known and demands nothing, or what
-    /// LENIENT dropped, with its place.
+    /// Gives one of the remarks that compiling a schema left: a keyword or a format that is not known and demands
+    /// nothing, or what LENIENT dropped, with its place.
     ///
     /// - Thread: any.
     /// - Blocks: no.
