@@ -33,6 +33,7 @@ TABLE = {
     "game_loop": ("MODEL [SECONDS]", ALL),
     "embeddings": ("MODEL QUERY TEXT...", ALL),
     "chat": ("MODEL [SYSTEM [TOKENS]]", ["c", "rust", "go", "dotnet"]),
+    "tools": ("MODEL", ["c"]),
     "http": ("MODEL [ADDRESS [BYTES]]", ["rust", "go"]),
     "web": ("MODEL [ADDRESS]", ["dotnet"]),
 }
