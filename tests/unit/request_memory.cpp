@@ -159,6 +159,40 @@ class RequestMemory : public test::EngineRequests {
 };
 INSTANTIATE_TEST_SUITE_P(Host, RequestMemory, ::testing::Values(DeviceKind::cpu), ::inlay::test::device_of);
 
+// It is refused when its turn comes, since the session has grown until then.
+TEST_P(RequestMemory, ATurnThatDoesNotFitEndsWhicheverAllocationFails) {
+  for (int64_t n = 1; n <= 12; ++n) {
+    SCOPED_TRACE(n);
+    load_with({.n_context = 128, .max_sessions = 3, .n_threads = 1, .prefill_chunk = 32});
+    collected_.clear();
+    const auto created = engine_->create_session({.ignore_end_of_generation = true, .for_requests = true});
+    ASSERT_TRUE(created.ok());
+    RequestOptions turn = plain(6);
+    turn.continues = *created;
+    const uint64_t first = submit(prompt(90), turn), second = submit(prompt(60), turn);
+    for (int i = 0; i < 100 && collected_[first].n_ends == 0; ++i) {
+      ASSERT_TRUE(engine_->requests().run({.one_step = true}).ok());
+      poll();
+    }
+    test::fail_allocation(n);
+    for (int i = 0; i < 20; ++i) {
+      try {
+        (void)engine_->requests().run({.one_step = true});
+      } catch (const std::bad_alloc&) {
+        // of the call, not of the requests
+      }
+    }
+    test::fail_allocation(0);
+    run_all();
+    EXPECT_EQ(collected_[first].n_ends, 1);
+    EXPECT_EQ(collected_[second].n_ends, 1);
+    const RequestEnd& end = collected_[second].end;
+    EXPECT_EQ(end.reason, FinishReason::error);
+    EXPECT_TRUE(end.status.code == Code::context_full || end.status.code == Code::out_of_memory) << end.status.message;
+    EXPECT_EQ((*created)->tokens().size(), 96u) << "the session is as before";
+  }
+}
+
 TEST_P(RequestMemory, EachAllocationMayFail) {
   int64_t n = 0;
   int n_failed = 0;

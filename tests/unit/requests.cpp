@@ -516,7 +516,10 @@ TEST_P(EngineRequests, SaltsKeepRequestsApart) {
     options.cache_salt = salt;
     return submit(tokens, options);
   };
+  load_with({.n_context = 512, .max_sessions = 4, .n_threads = 2, .prefill_chunk = 256});
   const uint64_t first = salted(0), own = salted(7), beside = salted(7);
+  ASSERT_TRUE(engine_->requests().run({.one_step = true}).ok());
+  EXPECT_GE(engine_->stats().n_prefill_tokens, 200u) << "another salt's prompt is not waited for";
   run_all();
   EXPECT_EQ(collected_[first].end.n_cached, 0);
   EXPECT_EQ(collected_[own].end.n_cached, 0);
