@@ -74,7 +74,9 @@ def enum_lines(enum: Enum) -> list[str]:
     out = [*c_types.wrap(enum.doc, "// "), f"typedef {'uint32_t' if enum.flags else 'int32_t'} {enum.name};"]
     for value in enum.values:
         number = f"{value.value}u" if enum.flags else f"({value.value})" if value.value < 0 else str(value.value)
-        out.append(f"#define {enum.prefix}{value.name} {number}  // {value.doc}")
+        define = f"#define {enum.prefix}{value.name} {number}"
+        line = f"{define}  // {value.doc}"
+        out += [line] if len(line) <= 120 else [*c_types.wrap(value.doc, "// "), define]
     return out
 
 

@@ -23,7 +23,7 @@ Status read_params(const inlay_constraint_params* given, ConstraintSource& out) 
   INLAY_TRY(check_flags(params.flags, INLAY_CONSTRAINT_FLAG_COMPACT | INLAY_CONSTRAINT_FLAG_ESCAPES | INLAY_CONSTRAINT_FLAG_LENIENT, "params.flags"));
   if (params.reserved != 0) return error(Code::invalid_argument, "params.reserved is not 0");
   const bool has_json = params.kind == INLAY_CONSTRAINT_JSON_SCHEMA || params.kind == INLAY_CONSTRAINT_ANY_JSON || params.kind == INLAY_CONSTRAINT_MESSAGE;
-  if (params.flags != 0 && !has_json) return error(Code::invalid_argument, "params.flags are of kinds that write JSON");
+  if (params.flags != 0 && !has_json) return error(Code::invalid_argument, "params.flags is set, and params.kind writes no JSON");
   out.kind = static_cast<ConstraintSource::Kind>(params.kind);
   out.compact = (params.flags & INLAY_CONSTRAINT_FLAG_COMPACT) != 0;
   out.escapes = (params.flags & INLAY_CONSTRAINT_FLAG_ESCAPES) != 0;

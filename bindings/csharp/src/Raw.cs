@@ -3047,10 +3047,9 @@ namespace Inlay.Raw
             return _inlay_submit(queue, request, request_id, err);
         }
 
-        /// <summary>Ends a request of the queue: no token is added once this has returned. Those that wait to be polled
-        /// still arrive, then its END, at once, or at the end of the step that the request is in: where a budget has left
-        /// that pending, only with the next computation. Nothing happens where the number is unknown or its END was there
-        /// before.</summary>
+        /// <summary>Ends a request of the queue: no token is added once this has returned. Those to be polled still arrive,
+        /// then its END, with the next computation where a budget has left its step pending. Nothing happens where the
+        /// number is unknown or its END was there before.</summary>
         /// <param name="queue">The queue.</param>
         /// <param name="request_id">Of inlay_submit.</param>
         /// <param name="err">What went wrong. May be null.</param>
@@ -3097,9 +3096,9 @@ namespace Inlay.Raw
         /// <param name="n_events">Events that were written; 0 where there are none.</param>
         /// <param name="err">What went wrong. May be null.</param>
         /// <remarks>Thread: any. Blocks: no. Ownership: Nothing is kept. On error: BUFFER_TOO_SMALL: no room for the next
-        /// event; 1 event, 1 token and n_logprobs more, and 4 bytes of text are room for any, of tokens and text where they
-        /// are wanted, and the error's required is those 4 whatever lacks. INVALID_STATE: the engine was freed, and all was
-        /// polled. Errors: BUFFER_TOO_SMALL, INVALID_STATE. Since: 1.3.</remarks>
+        /// event. 1 event, 1 + n_logprobs tokens and 4 bytes of text, where these are wanted, are room for any; the error's
+        /// required is 4 whatever lacks. INVALID_STATE: the engine was freed, and all was polled. Errors: BUFFER_TOO_SMALL,
+        /// INVALID_STATE. Since: 1.3.</remarks>
         public Status inlay_poll(IntPtr queue, inlay_request_event* events, UIntPtr cap_events, UIntPtr event_stride, inlay_token_logprob* tokens, UIntPtr cap_tokens, byte* text, UIntPtr cap_text, UIntPtr* n_events, inlay_error* err)
         {
             if (_inlay_poll == null) return Older.Refuse("inlay_poll", "1.3", err);

@@ -77,8 +77,12 @@ typedef int32_t inlay_status;
 #define INLAY_UNSUPPORTED 5  // Well formed, but this build or this model cannot do it.
 #define INLAY_OUT_OF_MEMORY 6  // Host memory ran out.
 #define INLAY_DEVICE_OUT_OF_MEMORY 7  // Device memory, or the budget set for it, is too small.
-#define INLAY_CONTEXT_FULL 8  // The tokens do not fit into the context; the session is unchanged. A generation that reaches the context's end is no error: its finish reason is CONTEXT_FULL.
-#define INLAY_KV_FULL 9  // The pool that all sessions share has no free block; the session is unchanged. Where some layers have a sliding window, the message says whose pool.
+// The tokens do not fit into the context; the session is unchanged. A generation that reaches the context's end is no
+// error: its finish reason is CONTEXT_FULL.
+#define INLAY_CONTEXT_FULL 8
+// The pool that all sessions share has no free block; the session is unchanged. Where some layers have a sliding
+// window, the message says whose pool.
+#define INLAY_KV_FULL 9
 #define INLAY_BUFFER_TOO_SMALL 10  // The caller's buffer is too small; the needed size was reported.
 #define INLAY_CANCELLED 11  // A cancel request or a callback stopped the call.
 #define INLAY_BUSY 12  // Another thread is using the object now.
@@ -117,17 +121,26 @@ typedef int32_t inlay_log_level;
 typedef int32_t inlay_finish_reason;
 #define INLAY_FINISH_NONE 0  // It has not.
 #define INLAY_FINISH_END_OF_GENERATION 1  // The model drew one of its end tokens.
-#define INLAY_FINISH_STOP_STRING 2  // The text reached a stop string; neither it nor anything behind it is part of the text.
+// The text reached a stop string; neither it nor anything behind it is part of the text.
+#define INLAY_FINISH_STOP_STRING 2
 #define INLAY_FINISH_MAX_TOKENS 3  // max_tokens tokens were drawn, accepted ones included.
-#define INLAY_FINISH_CANCELLED 4  // inlay_session_cancel or inlay_request_cancel asked for it, or the engine or the session that it continues was freed.
-#define INLAY_FINISH_STOP_TOKEN 5  // A stop token was drawn; it is the event's token and in the sequence, but not in the text.
-#define INLAY_FINISH_CONTEXT_FULL 6  // The context has no room for another token. The event's token is the last one; -1 where a prompt has filled the context.
+// inlay_session_cancel or inlay_request_cancel asked for it, or the engine or the session that it continues was freed.
+#define INLAY_FINISH_CANCELLED 4
+// A stop token was drawn; it is the event's token and in the sequence, but not in the text.
+#define INLAY_FINISH_STOP_TOKEN 5
+// The context has no room for another token. The event's token is the last one; -1 where a prompt has filled the
+// context.
+#define INLAY_FINISH_CONTEXT_FULL 6
 #define INLAY_FINISH_TIMEOUT 7  // The request's time was over. Requests alone end so.
 #define INLAY_FINISH_ERROR 8  // The request failed: the event's status says how. Requests alone end so.
-#define INLAY_FINISH_CONSTRAINT_END 9  // The text is whole under its constraint, which allows nothing more, and the model has no token that ends a text.
-#define INLAY_FINISH_DEAD_END 10  // No token that the constraint allows could follow: a bias bans them all, or tokens were accepted that it does not allow.
+// The text is whole under its constraint, which allows nothing more, and the model has no token that ends a text.
+#define INLAY_FINISH_CONSTRAINT_END 9
+// No token that the constraint allows could follow: a bias bans them all, or tokens were accepted that it does not
+// allow.
+#define INLAY_FINISH_DEAD_END 10
 #define INLAY_FINISH_PREFILLED 11  // The prompt of a request of kind PREFILL is computed. Requests alone end so.
-#define INLAY_FINISH_EMBEDDED 12  // The vector of a request of kind EMBED is there: inlay_request_take_values gives it. Requests alone end so.
+// The vector of a request of kind EMBED is there: inlay_request_take_values gives it. Requests alone end so.
+#define INLAY_FINISH_EMBEDDED 12
 
 // What happened to a session in one step.
 typedef int32_t inlay_event_kind;
@@ -151,7 +164,8 @@ typedef uint32_t inlay_engine_flags;
 
 // How text becomes tokens.
 typedef uint32_t inlay_tokenize_flags;
-#define INLAY_TOKENIZE_NO_BOS_EOS 1u  // Leave out the BOS and EOS tokens that the model asks for; changes nothing where it asks for none.
+// Leave out the BOS and EOS tokens that the model asks for; changes nothing where it asks for none.
+#define INLAY_TOKENIZE_NO_BOS_EOS 1u
 #define INLAY_TOKENIZE_PARSE_SPECIAL 2u  // Control tokens written in the text become their ids. Not for untrusted text.
 
 // How tokens become text.
@@ -165,9 +179,16 @@ typedef uint32_t inlay_token_flags;
 
 // How a session generates.
 typedef uint32_t inlay_session_flags;
-#define INLAY_SESSION_IGNORE_END_OF_GENERATION 1u  // End tokens are drawn like others and do not finish the session. Changes nothing for a model without end tokens.
-#define INLAY_SESSION_RESERVE 2u  // Each prefill also takes the KV blocks for max_tokens, or up to the context without a limit, or ends with KV_FULL: the generation after it does not. They go back when it ends. Blocks that forks share are not reserved for both.
-#define INLAY_SESSION_FOR_REQUESTS 4u  // The session is what requests continue (inlay_request.continues): it keeps tokens and sampler from one to the next. It has no place among max_sessions, and its KV blocks stay until their room is wanted; then they are computed again. Prefill, decode steps and shift are refused with INVALID_STATE, and it has no logits. Calls are BUSY while a request has it; freeing it ends these requests with CANCELLED. RESERVE changes nothing for it.
+// End tokens are drawn like others and do not finish the session. Changes nothing for a model without end tokens.
+#define INLAY_SESSION_IGNORE_END_OF_GENERATION 1u
+// Each prefill also takes the KV blocks for max_tokens, or up to the context without a limit, or ends with KV_FULL: the
+// generation after it does not. They go back when it ends. Blocks that forks share are not reserved for both.
+#define INLAY_SESSION_RESERVE 2u
+// The session is what requests continue (inlay_request.continues): it keeps tokens and sampler from one to the next. It
+// has no place among max_sessions, and its KV blocks stay until their room is wanted; then they are computed again.
+// Prefill, decode steps and shift are refused with INVALID_STATE, and it has no logits. Calls are BUSY while a request
+// has it; freeing it ends these requests with CANCELLED. RESERVE changes nothing for it.
+#define INLAY_SESSION_FOR_REQUESTS 4u
 
 // How a profile is written.
 typedef int32_t inlay_profile_form;
@@ -177,17 +198,38 @@ typedef int32_t inlay_profile_form;
 
 // How a model runs.
 typedef uint32_t inlay_load_flags;
-#define INLAY_LOAD_NO_CUBLAS 1u  // CUDA, without effect elsewhere, as the load's log says: prompts are multiplied by the library's own kernels, even where the machine has cuBLASLt.
-#define INLAY_LOAD_RUN_AHEAD 4u  // CUDA, likewise: a decode step begins the next one of the same sessions before it returns, so that the device need not wait for the host. If anything else comes than that step, it waits until the device is done with it. Not of sessions with penalties or biases, nor of models with sliding windows. Takes memory for one more row of logits a session.
-#define INLAY_LOAD_TAKE_PAGES_LATER 8u  // CPU, without effect elsewhere, as the load's log says: memory for the activations of long prompts is taken from the system when it is first used, not beside the reading of weights. The process stays smaller until there are long prompts; the first prompts take longer.
-#define INLAY_LOAD_EXACT_ACTIVATIONS 16u  // CPU, likewise: matrix products with quantized weights take all activations in 16 bits, not only the third of them that holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of about 1e-6; prompts take longer.
-#define INLAY_LOAD_NO_PREFIX_CACHE 32u  // Requests compute all of their prompts. Without it, blocks of the KV pool stay after the requests that computed them until their room is wanted, and requests that begin with the same tokens, at present 8 at least, find them and do not compute these. Only blocks that are full stay (inlay_stats.n_block_tokens). On CUDA the rest of a prompt may then differ in its last bits. Changes nothing for models all of whose layers have a sliding window, of which no blocks are kept.
+// CUDA, without effect elsewhere, as the load's log says: prompts are multiplied by the library's own kernels, even
+// where the machine has cuBLASLt.
+#define INLAY_LOAD_NO_CUBLAS 1u
+// CUDA, likewise: a decode step begins the next one of the same sessions before it returns, so that the device need not
+// wait for the host. If anything else comes than that step, it waits until the device is done with it. Not of sessions
+// with penalties or biases, nor of models with sliding windows. Takes memory for one more row of logits a session.
+#define INLAY_LOAD_RUN_AHEAD 4u
+// CPU, without effect elsewhere, as the load's log says: memory for the activations of long prompts is taken from the
+// system when it is first used, not beside the reading of weights. The process stays smaller until there are long
+// prompts; the first prompts take longer.
+#define INLAY_LOAD_TAKE_PAGES_LATER 8u
+// CPU, likewise: matrix products with quantized weights take all activations in 16 bits, not only the third of them
+// that holds most of the error. Logits then are those of the dequantized weights but for a KL divergence of about 1e-6;
+// prompts take longer.
+#define INLAY_LOAD_EXACT_ACTIVATIONS 16u
+// Requests compute all of their prompts. Without it, blocks of the KV pool stay after the requests that computed them
+// until their room is wanted, and requests that begin with the same tokens, at present 8 at least, find them and do not
+// compute these. Only blocks that are full stay (inlay_stats.n_block_tokens). On CUDA the rest of a prompt may then
+// differ in its last bits. Changes nothing for models all of whose layers have a sliding window, of which no blocks are
+// kept.
+#define INLAY_LOAD_NO_PREFIX_CACHE 32u
 
 // Type in which weights are held.
 typedef int32_t inlay_weight_dtype;
 #define INLAY_WEIGHT_DEFAULT 0  // The file's types.
-#define INLAY_WEIGHT_FP8 1  // Matrices of F32, F16 and BF16 are quantized while they are loaded: E4M3 codes and an F16 scale for every 32 columns, 8.5 bits a weight. All else stays as it is: quantized matrices, norms, biases, rows that are no multiple of 32 long, and an embedding that is not also the output matrix.
-#define INLAY_WEIGHT_Q8_0 2  // Matrices get the types that inlay_convert gives them, while they are loaded; those that take as few bits a weight already stay as they are.
+// Matrices of F32, F16 and BF16 are quantized while they are loaded: E4M3 codes and an F16 scale for every 32 columns,
+// 8.5 bits a weight. All else stays as it is: quantized matrices, norms, biases, rows that are no multiple of 32 long,
+// and an embedding that is not also the output matrix.
+#define INLAY_WEIGHT_FP8 1
+// Matrices get the types that inlay_convert gives them, while they are loaded; those that take as few bits a weight
+// already stay as they are.
+#define INLAY_WEIGHT_Q8_0 2
 #define INLAY_WEIGHT_Q4_0 3  // Likewise.
 #define INLAY_WEIGHT_Q4_K_M 4  // Likewise.
 #define INLAY_WEIGHT_Q5_K_M 5  // Likewise.
@@ -195,9 +237,14 @@ typedef int32_t inlay_weight_dtype;
 
 // What a sampler does otherwise.
 typedef uint32_t inlay_sampler_flags;
-#define INLAY_SAMPLER_NO_DRY_BREAKERS 1u  // Repetitions that DRY looks for reach across any text. Refused together with dry_breakers; changes nothing without dry_multiplier.
-#define INLAY_SAMPLER_TEMPERATURE_LAST 2u  // The temperature comes behind the filters, which see the probabilities that the model gave: as llama.cpp orders them. Changes nothing with mirostat_tau, and without a filter.
-#define INLAY_SAMPLER_SPARE_END_TOKENS 4u  // Penalties leave the tokens alone that end a generation. Changes nothing without penalties.
+// Repetitions that DRY looks for reach across any text. Refused together with dry_breakers; changes nothing without
+// dry_multiplier.
+#define INLAY_SAMPLER_NO_DRY_BREAKERS 1u
+// The temperature comes behind the filters, which see the probabilities that the model gave: as llama.cpp orders them.
+// Changes nothing with mirostat_tau, and without a filter.
+#define INLAY_SAMPLER_TEMPERATURE_LAST 2u
+// Penalties leave the tokens alone that end a generation. Changes nothing without penalties.
+#define INLAY_SAMPLER_SPARE_END_TOKENS 4u
 
 // Types of the matrices of a GGUF file that is written, with the numbers of inlay_weight_dtype; FP8's is refused,
 // because no GGUF file has it. Norms and biases are F32 in all. Rows that are no whole blocks of a type get one with
@@ -206,7 +253,8 @@ typedef int32_t inlay_convert_type;
 #define INLAY_CONVERT_DEFAULT 0  // F16.
 #define INLAY_CONVERT_Q8_0 2  // 8.5 bits a weight.
 #define INLAY_CONVERT_Q4_0 3  // 4.5 bits a weight; the output matrix in Q6_K.
-#define INLAY_CONVERT_Q4_K_M 4  // Q4_K, and Q6_K for the output matrix and for the values and down projections of half of the layers.
+// Q4_K, and Q6_K for the output matrix and for the values and down projections of half of the layers.
+#define INLAY_CONVERT_Q4_K_M 4
 #define INLAY_CONVERT_Q5_K_M 5  // Q5_K, and Q6_K as in Q4_K_M.
 #define INLAY_CONVERT_Q6_K 6  // 6.6 bits a weight.
 #define INLAY_CONVERT_F16 7  // Every matrix in F16.
@@ -216,16 +264,29 @@ typedef int32_t inlay_convert_type;
 // How an explanation is written.
 typedef int32_t inlay_explain_form;
 #define INLAY_EXPLAIN_TEXT 0  // For people.
-#define INLAY_EXPLAIN_JSON 1  // The same facts as one object with the members path, error, model, tokenizer, chat_template, tensors, devices and contexts. An error is null or a message. Numbers have the names that they have in inlay_engine_info and inlay_memory_info. Later minors may add members.
+// The same facts as one object with the members path, error, model, tokenizer, chat_template, tensors, devices and
+// contexts. An error is null or a message. Numbers have the names that they have in inlay_engine_info and
+// inlay_memory_info. Later minors may add members.
+#define INLAY_EXPLAIN_JSON 1
 
 // How a conversation becomes text.
 typedef uint32_t inlay_chat_flags;
-#define INLAY_CHAT_ADD_GENERATION_PROMPT 1u  // The text ends where the model's answer begins: the template's variable add_generation_prompt is true. It changes nothing for a template that does not read the variable, or where the conversation sets it itself.
-#define INLAY_CHAT_CONTINUE_FINAL_MESSAGE 2u  // The text ends where the last message's text does, whatever the template writes behind it, so that the model goes on with that message: an answer that was begun for it, or one that was cut off. Blanks at its end stay unless the template trims them. Not together with ADD_GENERATION_PROMPT; UNSUPPORTED if the template does not write the message as it is.
+// The text ends where the model's answer begins: the template's variable add_generation_prompt is true. It changes
+// nothing for a template that does not read the variable, or where the conversation sets it itself.
+#define INLAY_CHAT_ADD_GENERATION_PROMPT 1u
+// The text ends where the last message's text does, whatever the template writes behind it, so that the model goes on
+// with that message: an answer that was begun for it, or one that was cut off. Blanks at its end stay unless the
+// template trims them. Not together with ADD_GENERATION_PROMPT; UNSUPPORTED if the template does not write the message
+// as it is.
+#define INLAY_CHAT_CONTINUE_FINAL_MESSAGE 2u
 
 // How the final hidden states of a text's tokens become one vector.
 typedef int32_t inlay_pooling;
-#define INLAY_POOLING_DEFAULT 0  // As the model's metadata say: one of the others, or what only models ask for (the largest value, the sum divided by the root of the length, a mean whose weights grow, several poolings one behind the other), with the layers that a sentence-transformers folder has behind its pooling (Dense, Normalize), which may change the width; a model that says nothing is refused. The others give the pooled states alone.
+// As the model's metadata say: one of the others, or what only models ask for (the largest value, the sum divided by
+// the root of the length, a mean whose weights grow, several poolings one behind the other), with the layers that a
+// sentence-transformers folder has behind its pooling (Dense, Normalize), which may change the width; a model that says
+// nothing is refused. The others give the pooled states alone.
+#define INLAY_POOLING_DEFAULT 0
 #define INLAY_POOLING_MEAN 1  // The mean of all tokens.
 #define INLAY_POOLING_LAST 2  // The last token, which has seen all others.
 #define INLAY_POOLING_FIRST 3  // The first token (CLS), which in a decoder has seen itself alone.
@@ -233,13 +294,21 @@ typedef int32_t inlay_pooling;
 // What an embedding is.
 typedef uint32_t inlay_embed_flags;
 #define INLAY_EMBED_NORMALIZE 1u  // Scaled to length 1, so that a scalar product of two is their cosine.
-#define INLAY_EMBED_NO_PROMPT 2u  // Texts without the model's default prompt in front; nothing for a model without one. For programs that put another prompt there: the metadata inlay.embedding.prompt.NAME have all prompts of the model.
+// Texts without the model's default prompt in front; nothing for a model without one. For programs that put another
+// prompt there: the metadata inlay.embedding.prompt.NAME have all prompts of the model.
+#define INLAY_EMBED_NO_PROMPT 2u
 
 // What is to become of a request's prompt. Later minors have more.
 typedef int32_t inlay_request_kind;
 #define INLAY_REQUEST_GENERATE 0  // Tokens are drawn behind it.
-#define INLAY_REQUEST_PREFILL 1  // It is computed but for its last token, and nothing is drawn: the request ends with PREFILLED. A request that begins with the same tokens then begins sooner, as far as they fill whole blocks; one that continues the same session finds all of them.
-#define INLAY_REQUEST_EMBED 2  // It becomes a vector, the same as inlay_embed makes: the request ends with EMBEDDED, and inlay_request_take_values gives the vector. Of tokens or text; a text becomes tokens as by inlay_embed. With a conversation, chat, session_params or continues it is refused.
+// It is computed but for its last token, and nothing is drawn: the request ends with PREFILLED. A request that begins
+// with the same tokens then begins sooner, as far as they fill whole blocks; one that continues the same session finds
+// all of them.
+#define INLAY_REQUEST_PREFILL 1
+// It becomes a vector, the same as inlay_embed makes: the request ends with EMBEDDED, and inlay_request_take_values
+// gives the vector. Of tokens or text; a text becomes tokens as by inlay_embed. With a conversation, chat,
+// session_params or continues it is refused.
+#define INLAY_REQUEST_EMBED 2
 
 // What became of a request. A kind that a program does not know is to be passed over.
 typedef int32_t inlay_request_event_kind;
@@ -248,7 +317,8 @@ typedef int32_t inlay_request_event_kind;
 
 // What a handle to wait for is to the system.
 typedef int32_t inlay_wait_kind;
-#define INLAY_WAIT_EVENTFD 1  // A file descriptor of eventfd, for poll, epoll and io_uring: readable while there is something to poll.
+// A file descriptor of eventfd, for poll, epoll and io_uring: readable while there is something to poll.
+#define INLAY_WAIT_EVENTFD 1
 #define INLAY_WAIT_WINDOWS_EVENT 2  // A HANDLE for WaitForMultipleObjects: signalled while there is something to poll.
 
 // How a wait for a queue ended.
@@ -256,12 +326,17 @@ typedef int32_t inlay_wait_result;
 #define INLAY_WAIT_RESULT_TIME_OVER 0  // There is nothing to poll, and the time is over.
 #define INLAY_WAIT_RESULT_READY 1  // There is something to poll.
 #define INLAY_WAIT_RESULT_WOKEN 2  // inlay_queue_wake has ended it.
-#define INLAY_WAIT_RESULT_NOBODY_COMPUTES 3  // Nobody would end it any more: the device was lost, or the engine's thread has ended and inlay_run was never called. The next call says which.
+// Nobody would end it any more: the device was lost, or the engine's thread has ended and inlay_run was never called.
+// The next call says which.
+#define INLAY_WAIT_RESULT_NOBODY_COMPUTES 3
 
 // How inlay_run computes.
 typedef uint32_t inlay_run_flags;
 #define INLAY_RUN_ONE_STEP 1u  // One step at most: each request that draws gets one token.
-#define INLAY_RUN_NO_WAIT 2u  // The call does not wait for a GPU: it collects what the GPU has computed since the last one and queues the next part, one step at most; budget_us is then the GPU's time, host_budget_us the thread's. Calls of sessions wait for what is queued. The CPU computes as without the flag.
+// The call does not wait for a GPU: it collects what the GPU has computed since the last one and queues the next part,
+// one step at most; budget_us is then the GPU's time, host_budget_us the thread's. Calls of sessions wait for what is
+// queued. The CPU computes as without the flag.
+#define INLAY_RUN_NO_WAIT 2u
 
 // What inlay_run has left.
 typedef uint32_t inlay_run_info_flags;
@@ -269,18 +344,29 @@ typedef uint32_t inlay_run_info_flags;
 
 // How a constraint says which texts may be written.
 typedef int32_t inlay_constraint_kind;
-#define INLAY_CONSTRAINT_JSON_SCHEMA 0  // JSON by a schema: Draft 2020-12, and what draft-04 to draft-07 spell otherwise. A keyword that is not supported is refused by its name and place.
+// JSON by a schema: Draft 2020-12, and what draft-04 to draft-07 spell otherwise. A keyword that is not supported is
+// refused by its name and place.
+#define INLAY_CONSTRAINT_JSON_SCHEMA 0
 #define INLAY_CONSTRAINT_ANY_JSON 1  // Any JSON value.
 #define INLAY_CONSTRAINT_GBNF 2  // A grammar as llama.cpp writes them; its rule is root.
-#define INLAY_CONSTRAINT_REGEX 3  // A regular expression that the whole text matches, as ECMA-262 has them, without look-around and references.
+// A regular expression that the whole text matches, as ECMA-262 has them, without look-around and references.
+#define INLAY_CONSTRAINT_REGEX 3
 #define INLAY_CONSTRAINT_CHOICES 4  // One of some texts.
-#define INLAY_CONSTRAINT_MESSAGE 5  // A message with calls of tools, as the model's format writes them, or content by a schema; reasoning before is free or limited. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools", "tool_choice", "parallel_tool_calls", "response_format"}, as OpenAI's protocol has them, and {"reasoning": {"max_tokens": N}}, which closes reasoning behind N tokens.
+// A message with calls of tools, as the model's format writes them, or content by a schema; reasoning before is free or
+// limited. The text is JSON, whose keys are in docs/design/tool-constraints.md: {"tools", "tool_choice",
+// "parallel_tool_calls", "response_format"}, as OpenAI's protocol has them, and {"reasoning": {"max_tokens": N}}, which
+// closes reasoning behind N tokens.
+#define INLAY_CONSTRAINT_MESSAGE 5
 
 // How constraints write JSON; refused with GBNF, REGEX and CHOICES.
 typedef uint32_t inlay_constraint_flags;
-#define INLAY_CONSTRAINT_FLAG_COMPACT 1u  // No whitespace between values. Else none, one space, or a line end and up to 19 spaces or tabs. Use it unless a person reads the JSON: without it a model pads with blanks, and answers may get twice as long.
-#define INLAY_CONSTRAINT_FLAG_ESCAPES 2u  // Strings that are values may have any escape, such as \u00e9. Else short ones, where JSON needs them.
-#define INLAY_CONSTRAINT_FLAG_LENIENT 4u  // JSON_SCHEMA and MESSAGE: keywords that are not supported are dropped and remarked, not refused.
+// No whitespace between values. Else none, one space, or a line end and up to 19 spaces or tabs. Use it unless a person
+// reads the JSON: without it a model pads with blanks, and answers may get twice as long.
+#define INLAY_CONSTRAINT_FLAG_COMPACT 1u
+// Strings that are values may have any escape, such as \u00e9. Else short ones, where JSON needs them.
+#define INLAY_CONSTRAINT_FLAG_ESCAPES 2u
+// JSON_SCHEMA and MESSAGE: keywords that are not supported are dropped and remarked, not refused.
+#define INLAY_CONSTRAINT_FLAG_LENIENT 4u
 
 // Where a session's text stands under its constraint.
 typedef int32_t inlay_constraint_state;
@@ -294,23 +380,32 @@ typedef int32_t inlay_chat_delta_kind;
 #define INLAY_CHAT_DELTA_REASONING 0  // Text that the model wrote for itself.
 #define INLAY_CHAT_DELTA_CONTENT 1  // Text of the answer.
 #define INLAY_CHAT_DELTA_CALL_BEGIN 2  // A call of a tool begins; the text is the tool's name.
-#define INLAY_CHAT_DELTA_CALL_ID 3  // The call's id, directly behind CALL_BEGIN. Where the model wrote none before, it is made: at present 9 letters and digits.
-#define INLAY_CHAT_DELTA_ARGUMENTS 4  // Of the call's arguments, which all parts together are: a JSON object, as far as the model keeps to its format.
+// The call's id, directly behind CALL_BEGIN. Where the model wrote none before, it is made: at present 9 letters and
+// digits.
+#define INLAY_CHAT_DELTA_CALL_ID 3
+// Of the call's arguments, which all parts together are: a JSON object, as far as the model keeps to its format.
+#define INLAY_CHAT_DELTA_ARGUMENTS 4
 #define INLAY_CHAT_DELTA_CALL_END 5  // The call ends. Calls do not overlap. The text is empty.
 
 // What is to be known of a part of a message.
 typedef uint32_t inlay_chat_delta_flags;
-#define INLAY_CHAT_DELTA_FLAG_WHOLE 1u  // With CALL_END: the arguments are one JSON value. Without it the call was cut, or went on as the format does not have it.
+// With CALL_END: the arguments are one JSON value. Without it the call was cut, or went on as the format does not have
+// it.
+#define INLAY_CHAT_DELTA_FLAG_WHOLE 1u
 
 // How a parser reads.
 typedef uint32_t inlay_chat_parser_flags;
-#define INLAY_CHAT_PARSER_WRITTEN_MARKERS 1u  // Letters of markers count, also those that the vocabulary has as tokens: for text in which control tokens are written out. Without it such letters are text, so that a model can speak of them.
+// Letters of markers count, also those that the vocabulary has as tokens: for text in which control tokens are written
+// out. Without it such letters are text, so that a model can speak of them.
+#define INLAY_CHAT_PARSER_WRITTEN_MARKERS 1u
 
 // Where a parser is.
 typedef uint32_t inlay_chat_parser_info_flags;
 #define INLAY_CHAT_PARSER_INFO_FINISHED 1u  // inlay_chat_parser_finish was called.
-#define INLAY_CHAT_PARSER_INFO_COMPLETE 2u  // With FINISHED: neither reasoning nor a call is open. A message that was cut need not be.
-#define INLAY_CHAT_PARSER_INFO_MALFORMED 4u  // Some text was not as the format says. It is content; a control character in a call's JSON is written as JSON has it.
+// With FINISHED: neither reasoning nor a call is open. A message that was cut need not be.
+#define INLAY_CHAT_PARSER_INFO_COMPLETE 2u
+// Some text was not as the format says. It is content; a control character in a call's JSON is written as JSON has it.
+#define INLAY_CHAT_PARSER_INFO_MALFORMED 4u
 
 // One model's weights on one device, with the KV pool and the statistics of its sessions.
 typedef struct inlay_engine inlay_engine;
@@ -1848,9 +1943,9 @@ void inlay_queue_free(inlay_queue* queue);
 inlay_status inlay_submit(const inlay_queue* queue, const inlay_request* request, uint64_t* request_id,
                           inlay_error* err);
 
-// Ends a request of the queue: no token is added once this has returned. Those that wait to be polled still arrive,
-// then its END, at once, or at the end of the step that the request is in: where a budget has left that pending, only
-// with the next computation. Nothing happens where the number is unknown or its END was there before.
+// Ends a request of the queue: no token is added once this has returned. Those to be polled still arrive, then its END,
+// with the next computation where a budget has left its step pending. Nothing happens where the number is unknown or
+// its END was there before.
 // Thread: any.
 // Blocks: no.
 // Ownership: Nothing is kept.
@@ -1878,9 +1973,9 @@ inlay_status inlay_request_take_values(const inlay_queue* queue, uint64_t reques
 // Thread: any.
 // Blocks: no.
 // Ownership: Nothing is kept.
-// On error: BUFFER_TOO_SMALL: no room for the next event; 1 event, 1 token and n_logprobs more, and 4 bytes of text are
-// room for any, of tokens and text where they are wanted, and the error's required is those 4 whatever lacks.
-// INVALID_STATE: the engine was freed, and all was polled.
+// On error: BUFFER_TOO_SMALL: no room for the next event. 1 event, 1 + n_logprobs tokens and 4 bytes of text, where
+// these are wanted, are room for any; the error's required is 4 whatever lacks. INVALID_STATE: the engine was freed,
+// and all was polled.
 // Errors: BUFFER_TOO_SMALL, INVALID_STATE.
 // Since: 1.3.
 inlay_status inlay_poll(const inlay_queue* queue, inlay_request_event* events, size_t cap_events, size_t event_stride,

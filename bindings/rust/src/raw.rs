@@ -2657,10 +2657,9 @@ pub struct Functions {
     /// - `request`: The request.
     /// - `request_id`: Its number, at least 1.
     pub inlay_submit: unsafe extern "C" fn(queue: *const inlay_queue, request: *const inlay_request, request_id: *mut u64, err: *mut inlay_error) -> inlay_status,
-    /// Ends a request of the queue: no token is added once this has returned. Those that wait to be polled still
-    /// arrive, then its END, at once, or at the end of the step that the request is in: where a budget has left that
-    /// pending, only with the next computation. Nothing happens where the number is unknown or its END was there
-    /// before.
+    /// Ends a request of the queue: no token is added once this has returned. Those to be polled still arrive, then
+    /// its END, with the next computation where a budget has left its step pending. Nothing happens where the number
+    /// is unknown or its END was there before.
     ///
     /// - Thread: any.
     /// - Blocks: no.
@@ -2699,9 +2698,9 @@ pub struct Functions {
     /// - Thread: any.
     /// - Blocks: no.
     /// - Ownership: Nothing is kept.
-    /// - On error: BUFFER_TOO_SMALL: no room for the next event; 1 event, 1 token and n_logprobs more, and 4 bytes of
-    ///   text are room for any, of tokens and text where they are wanted, and the error's required is those 4
-    ///   whatever lacks. INVALID_STATE: the engine was freed, and all was polled.
+    /// - On error: BUFFER_TOO_SMALL: no room for the next event. 1 event, 1 + n_logprobs tokens and 4 bytes of text,
+    ///   where these are wanted, are room for any; the error's required is 4 whatever lacks. INVALID_STATE: the
+    ///   engine was freed, and all was polled.
     /// - Errors: BUFFER_TOO_SMALL, INVALID_STATE.
     /// - Since: 1.3.
     ///
