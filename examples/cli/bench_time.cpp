@@ -45,7 +45,11 @@ std::string joined(const std::vector<int32_t>& values) {
 
 double seconds_of(const BenchmarkPlan& plan, const BenchSpeeds& speeds) {
   double seconds = 0;
-  for (const double n : plan.prompts) seconds += plan.n_repetitions * n * speeds.prompt_seconds;
+  for (const double depth : plan.prompts.empty() ? std::vector<int32_t>() : plan.prompt_depths) {
+    seconds += depth * speeds.prompt_seconds;
+    for (const double n : plan.prompts)
+      seconds += plan.n_repetitions * (n * speeds.prompt_seconds + (depth > 0 ? speeds.step_seconds : 0));
+  }
   for (const double depth : plan.depths) {
     const double n_steps = std::min(plan.n_drawn, kDepthWarmUpTokens) + plan.n_repetitions * (plan.n_drawn + 1.0);
     seconds += depth * speeds.prompt_seconds + n_steps * speeds.step_seconds;

@@ -145,16 +145,20 @@ void Benchmark::settle_time() {
 }
 
 bool Benchmark::measure_prompts(inlay_session* session) {
-  for (const int32_t n : plan_.prompts) {
-    std::vector<double> seconds;
-    for (int32_t r = 0; r < plan_.n_repetitions; ++r) {
-      const std::vector<int32_t> ids = tokens(1000003u * static_cast<uint64_t>(r + 1), n);
-      if (!cut_back(session, 0)) return false;
-      const Stopwatch watch;
-      if (!feed(session, ids)) return false;
-      seconds.push_back(watch.seconds());
+  for (const int32_t depth : plan_.prompt_depths) {
+    if (plan_.prompts.empty()) break;
+    if (!cut_back(session, 0) || !feed(session, tokens(3, depth))) return false;
+    for (const int32_t n : plan_.prompts) {
+      std::vector<double> seconds;
+      for (int32_t r = 0; r < plan_.n_repetitions; ++r) {
+        const std::vector<int32_t> ids = tokens(1000003u * static_cast<uint64_t>(r + 1), n);
+        if (!go_back(session, depth)) return false;
+        const Stopwatch watch;
+        if (!feed(session, ids)) return false;
+        seconds.push_back(watch.seconds());
+      }
+      add("pp" + std::to_string(n) + (depth > 0 ? "@" + std::to_string(depth) : ""), n, 1, seconds);
     }
-    add("pp" + std::to_string(n), n, 1, seconds);
   }
   return true;
 }

@@ -12,7 +12,8 @@ int32_t largest(const std::vector<int32_t>& values) {
 }  // namespace
 
 int32_t BenchmarkPlan::n_context() const {
-  int32_t n = std::max({n_drawn, largest(prompts) + kWarmUpTokens, kDepthWarmUpTokens});
+  int32_t n = std::max(n_drawn, kDepthWarmUpTokens);
+  if (!prompts.empty()) n = std::max(n, largest(prompts) + std::max(largest(prompt_depths), kWarmUpTokens));
   if (!depths.empty()) n = std::max(n, largest(depths) + std::max(n_drawn, kDepthWarmUpTokens));
   // One more: the token that the last step draws.
   if (!batches.empty()) n = std::max(n, batch_prompt + std::max(batch_steps, kBatchWarmUpSteps) + 2);

@@ -10,6 +10,7 @@ constexpr int32_t kWarmUpTokens = 8, kDepthWarmUpTokens = 16, kBatchWarmUpSteps 
 
 struct BenchmarkPlan {
   std::vector<int32_t> prompts = {512, 2048};
+  std::vector<int32_t> prompt_depths = {0};  // tokens before each of `prompts`
   std::vector<int32_t> depths = {0, 2048, 8192, 16384};
   std::vector<int32_t> batches = {2, 4, 8, 16, 32};
   int32_t n_repetitions = 5;

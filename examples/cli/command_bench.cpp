@@ -98,11 +98,12 @@ void apply_quick(int argc, char** argv, BenchRequest& r) {
 void settle_profile(BenchRequest& r) {
   r.profiles.depths = r.plan.depths;
   r.profiles.prompts = r.plan.prompts;
+  r.profiles.prompt_depths = r.plan.prompt_depths;
   r.profiles.n_repetitions = r.plan.n_repetitions;
   r.load.n_context = 1;
   for (const int32_t n : r.plan.depths) r.load.n_context = std::max(r.load.n_context, n + 1);
   for (const int32_t n : r.plan.prompts) {
-    r.load.n_context = std::max(r.load.n_context, n);
+    for (const int32_t depth : r.plan.prompt_depths) r.load.n_context = std::max(r.load.n_context, depth + n);
     r.load.prefill_chunk = std::max(r.load.prefill_chunk, n);
   }
 }
@@ -131,14 +132,14 @@ bool file_has_context(const std::string& path, int32_t n_context) {
 BenchRequest parse_bench_request(int argc, char** argv) {
   BenchRequest r;
   r.given = given_figures(argc, argv);
-  r.load.context_from = "the lengths of --pp, --depths, --tg, --batch-prompt and --latency need";
+  r.load.context_from = "the lengths of --pp, --pp-depths, --depths, --tg, --batch-prompt and --latency need";
   apply_quick(argc, argv, r);
   apply_profile(argc, argv, r);
   Options options(
       "bench [MODEL] [options]",
       "Measures a model's speed and prints one line of JSON: tokens per second, medians, with the smallest and\n"
-      "largest value under \"range\". pp: a prompt into an empty session; tg@depth: tokens one by one; batch: steps\n"
-      "of several sessions, together. All end with the logits on the host. --shape takes random weights\n"
+      "largest value under \"range\". pp: a prompt into an empty session; pp@depth: behind\n"
+      "others; tg@depth: tokens one by one; batch: steps of several sessions, together. All end with the logits on the host. --shape takes random weights\n"
       "in a real model's shape instead of a file.");
   options.text("--shape", "NAME", r.synthetic.shape, &r.has_shape, "the shape of the random model; --list names them");
   options.text("--quant", "RECIPE", r.synthetic.recipe, &r.has_recipe, "its quantization; --list names them");
@@ -148,6 +149,7 @@ BenchRequest parse_bench_request(int argc, char** argv) {
   options.text("--save", "FILE", r.save_path, nullptr, "with --shape: write the model there and load the file");
   options.flag("--list", r.list, "print the shapes and recipes, with their bytes, and end");
   options.integers("-p --pp --n-prompt", r.plan.prompts, 1, 1 << 20, "lengths of prompts (512,2048); none: skip them");
+  options.integers("--pp-depths", r.plan.prompt_depths, 0, 1 << 20, "tokens before those of pp (0)");
   options.integers("-d --depths --n-depth", r.plan.depths, 0, 1 << 20, "tokens before those of tg (0,2048,8192,16384)");
   options.integers("--batch", r.plan.batches, 1, 1024, "numbers of sessions (2,4,8,16,32)");
   options.integer("-n --tg --n-gen", r.plan.n_drawn, 1, 65536, "tokens of a repetition at a depth (128)");
@@ -161,7 +163,7 @@ BenchRequest parse_bench_request(int argc, char** argv) {
   options.integer("-r --reps --repetitions", r.plan.n_repetitions, 1, 1000, "repetitions (5)");
   options.flag("--quick", r.quick, "-r 2 --pp 128 --tg 32 --depths 0 --batch none, where not given otherwise");
   options.flag("--profile", r.profile,
-               "a table of operations instead: one token at each of --depths (0), each of --pp (512) in one step");
+               "a table of operations instead: one token at each of --depths (0), each of --pp (512) at each of --pp-depths in one step");
   options.flag("--timeline", r.profiles.timeline, "with --profile: every operation, not only their kinds");
   options.text("--trace", "FILE", r.profiles.trace, nullptr,
                "with --profile: a trace for chrome://tracing or Perfetto");

@@ -190,6 +190,7 @@ case $words[1] in
       '*'-p'[lengths of prompts (512,2048); none\: skip them]:LIST:' \
       '*'--pp'[lengths of prompts (512,2048); none\: skip them]:LIST:' \
       '*'--n-prompt'[lengths of prompts (512,2048); none\: skip them]:LIST:' \
+      '*'--pp-depths'[tokens before those of pp (0)]:LIST:' \
       '*'-d'[tokens before those of tg (0,2048,8192,16384)]:LIST:' \
       '*'--depths'[tokens before those of tg (0,2048,8192,16384)]:LIST:' \
       '*'--n-depth'[tokens before those of tg (0,2048,8192,16384)]:LIST:' \
@@ -205,7 +206,7 @@ case $words[1] in
       '*'--reps'[repetitions (5)]:N:' \
       '*'--repetitions'[repetitions (5)]:N:' \
       '*'--quick'[-r 2 --pp 128 --tg 32 --depths 0 --batch none, where not given otherwise]' \
-      '*'--profile'[a table of operations instead\: one token at each of --depths (0), each of --pp (512) in one step]' \
+      '*'--profile'[a table of operations instead\: one token at each of --depths (0), each of --pp (512) at each of --pp-depths in one step]' \
       '*'--timeline'[with --profile\: every operation, not only their kinds]' \
       '*'--trace'[with --profile\: a trace for chrome\://tracing or Perfetto]:FILE:_files' \
       '*'--kv-mib'[size of the KV pool in MiB (sessions x context, at most 2048)]:N:' \

@@ -40,7 +40,8 @@ void write_file(const std::string& path, const std::string& text) {
 
 void print_profiles(const inlay_engine* engine, const ProfilePlan& plan) {
   for (const int32_t depth : plan.depths) print_profile(engine, plan, 1, depth);
-  for (const int32_t prompt : plan.prompts) print_profile(engine, plan, prompt, 0);
+  for (const int32_t depth : plan.prompt_depths)
+    for (const int32_t prompt : plan.prompts) print_profile(engine, plan, prompt, depth);
   if (!plan.trace.empty()) write_file(plan.trace, profile_text(engine, INLAY_PROFILE_TRACE));
 }
 

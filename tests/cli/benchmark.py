@@ -8,8 +8,8 @@ import tool_case
 from tool_case import DeviceCase
 
 SMALL = ["--layers", "2", "--scale", "0.1"]
-SHORT = ["--pp", "16,40", "--depths", "0,24", "--batch", "2,3", "--tg", "6", "--batch-prompt", "9", "--batch-steps", "4"]
-SPEEDS = ["pp16", "pp40", "tg6@0", "tg6@24", "batch2", "batch3"]
+SHORT = ["--pp", "16,40", "--pp-depths", "0,24", "--depths", "0,24", "--batch", "2,3", "--tg", "6", "--batch-prompt", "9", "--batch-steps", "4"]
+SPEEDS = ["pp16", "pp40", "pp16@24", "pp40@24", "tg6@0", "tg6@24", "batch2", "batch3"]
 # Bytes of the published shapes under the recipes, as a GGUF writer of another project gives them.
 KNOWN_BYTES = {("qwen2.5-1.5b", "q4_k_m"): 980117536, ("llama3.2-1b", "bf16"): 2471773504, ("llama3.1-8b", "q4_k_m"): 4912916384,
                ("qwen3-8b", "q8_0"): 8703585984, ("qwen3-4b", "q6_k"): 3300328576, ("qwen2.5-7b", "q5_k_m"): 5438897728,

@@ -62,10 +62,11 @@ class Inspection(ModelCase):
         return ToolCase.run_tool(self, "compare", *arguments, "--device-b", DEVICE, code=code).stdout.decode()
 
     def test_profile_of_a_token_and_of_a_prompt(self):
-        tables = self.profile("--depths", 20, "--pp", 32).strip().split("\n\n")
-        self.assertEqual(len(tables), 2)
+        tables = self.profile("--depths", 20, "--pp", 32, "--pp-depths", "0,9").strip().split("\n\n")
+        self.assertEqual(len(tables), 3)
         self.assertTrue(tables[0].startswith("1 token after 20 cached on "), tables[0])
         self.assertTrue(tables[1].startswith("32 tokens after 0 cached on "), tables[1])
+        self.assertTrue(tables[2].startswith("32 tokens after 9 cached on "), tables[2])
         for table in tables:
             rows = {line.split()[0]: line.split() for line in table.splitlines()[2:]}
             self.assertEqual(list(rows), KINDS + ["sum", "whole"])

@@ -116,6 +116,7 @@ TEST(SmallFigures, RunInTheContextThatTheyAskFor) {
       {.prompts = {}, .depths = {3}, .batches = {}, .n_drawn = 1},
       {.prompts = {1}, .depths = {0}, .batches = {}, .n_drawn = 1},
       {.prompts = {9, 2}, .depths = {}, .batches = {}, .n_drawn = 1},
+      {.prompts = {9, 2}, .prompt_depths = {20, 0, 1}, .depths = {}, .batches = {}, .n_drawn = 1},
       {.prompts = {2, 9}, .depths = {1, 0}, .batches = {2}, .n_drawn = 2, .batch_prompt = 1, .batch_steps = 1},
       {.prompts = {}, .depths = {}, .batches = {1}, .n_drawn = 1, .batch_prompt = 1, .batch_steps = 1},
       {.prompts = {}, .depths = {}, .batches = {}, .n_drawn = 1, .batch_prompt = 1, .n_latency = 1},
@@ -157,6 +158,8 @@ TEST(FittedFigures, OfARepositoryModelAreTheLongestThatFit) {
   EXPECT_EQ(plan.prompts, std::vector<int32_t>{256});
   EXPECT_EQ(plan.depths, std::vector<int32_t>{0});
   EXPECT_EQ(plan.n_drawn, BenchmarkPlan{}.n_drawn);
+  plan = BenchmarkPlan{.prompt_depths = {0, 300}};
+  EXPECT_EQ(fit_figures(plan, {}, [](int32_t n) { return n <= 512; }), "--pp 128 --depths 0") << "behind the 300";
 }
 
 TEST(FittedFigures, LeaveWhatWasAskedFor) {
@@ -192,6 +195,9 @@ TEST(TimedFigures, EndInTimeAndKeepWhatWasAskedFor) {
   BenchmarkPlan plan = whole;
   EXPECT_EQ(fit_time(plan, {}, {.prompt_seconds = 1e-4, .step_seconds = 1e-2}, 120), "") << "a fast machine measures all";
   EXPECT_EQ(plan.depths, whole.depths);
+  plan.prompt_depths = {0, 1000};
+  const double more = seconds_of(plan, {.prompt_seconds = 1, .step_seconds = 10}) - seconds_of(whole, {.prompt_seconds = 1, .step_seconds = 10});
+  EXPECT_EQ(more, 1000 + 5 * (512 + 10) + 5 * (2048 + 10)) << "the tokens before, once; each prompt behind them, with a step to go back";
   std::string some_change;
   for (const double slow : {1e-3, 1e-2, 5e-2, 0.1, 1.0}) {
     for (const double steps : {1.0, 10.0}) {

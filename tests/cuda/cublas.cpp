@@ -3,36 +3,27 @@
 #include "src/backend/cuda/cublas.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
 
 #include "src/base/dynamic_library.h"
 #include "src/base/environment.h"
+#include "tests/support/temporary_folder.h"
 
 namespace inlay {
 namespace {
 
-std::string empty_directory(const char* name) {
-  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / (name + std::to_string(getpid()));
-  std::filesystem::remove_all(path);
-  std::filesystem::create_directories(path);
-  return path.string();
-}
-
 TEST(Cublas, SaysWhyThereIsNone) {
-  const auto api = Cublas::open_library(empty_directory("inlay_no_cublas"));
+  const test::TemporaryFolder folder;
+  const auto api = Cublas::open_library(folder.path());
   ASSERT_FALSE(api.ok());
   EXPECT_EQ(api.status().code, Code::not_found);
-  EXPECT_NE(api.status().message.find("inlay_no_cublas"), std::string::npos) << api.status().message;
+  EXPECT_NE(api.status().message.find(folder.path()), std::string::npos) << api.status().message;
 }
 
 TEST(Cublas, RefusesAFileThatIsNoLibrary) {
-  const std::string directory = empty_directory("inlay_broken_cublas");
+  const test::TemporaryFolder folder;
   for (const char* name : {"libcublasLt.so.13", "cublasLt64_13.dll"})
-    std::ofstream(directory + "/" + name) << "not a library";
-  const auto api = Cublas::open_library(directory);
+    folder.write(name, "not a library");
+  const auto api = Cublas::open_library(folder.path());
   ASSERT_FALSE(api.ok());
   EXPECT_FALSE(api.status().message.empty());
 }
