@@ -102,11 +102,17 @@ else()
   elseif(INLAY_MIMALLOC_SOURCE)
     message(STATUS "Inlay allocator: mimalloc, compiled from ${INLAY_MIMALLOC_SOURCE}")
     target_include_directories(inlay_operator_new SYSTEM PRIVATE ${INLAY_MIMALLOC_SOURCE}/include)
-    # static.c is the whole of mimalloc; without MI_MALLOC_OVERRIDE it defines mi_* only. The TLS model lets the library
-    # be loaded by dlopen, whatever is left of the program's static TLS.
-    add_library(inlay_mimalloc OBJECT ${INLAY_MIMALLOC_SOURCE}/src/static.c)
-    target_include_directories(inlay_mimalloc SYSTEM PRIVATE ${INLAY_MIMALLOC_SOURCE}/include)
+    # The TLS model lets the library be loaded by dlopen, whatever is left of the program's static TLS.
+    add_library(inlay_mimalloc OBJECT src/base/mimalloc/source.c)
+    target_include_directories(inlay_mimalloc SYSTEM PRIVATE ${INLAY_MIMALLOC_SOURCE}/include ${INLAY_MIMALLOC_SOURCE})
     target_compile_definitions(inlay_mimalloc PRIVATE NDEBUG MI_NO_GETENV)
+    file(GLOB segments ${INLAY_MIMALLOC_SOURCE}/src/segment.c)  # none in version 3
+    if(segments)
+      file(STRINGS ${segments} readers REGEX "static .*abandoned_readers;")
+    endif()
+    if(readers)
+      target_compile_definitions(inlay_mimalloc PRIVATE INLAY_MIMALLOC_COUNTS_READERS)
+    endif()
     if(WIN32)  # by advapi32; otherwise it loads bcrypt under the loader's lock
       target_compile_definitions(inlay_mimalloc PRIVATE MI_USE_RTLGENRANDOM)
     endif()
