@@ -66,7 +66,7 @@ FAULTS = [Fault(*row) for row in (
      [("entry(to) = std::exchange(entry(from), {});", "entry(to) = std::exchange(entry(from), {});\n  entry(to).number = ++n_made_;")]),
     ("on the host: the oldest is what came last", "prefix_cache.cpp", "HostBlocks.*", [("const int32_t oldest = used_[1].oldest;", "const int32_t oldest = used_[1].newest;")]),
     ("stale block: a shared one is written", "kv_pools.cpp", "*EngineTest.*Fork*/cpu", [("if (!pool.shared(block)) continue;", "continue;")]),
-    ("stale block: a window keeps what its finder gave up", "kv_pools.cpp", "WindowCache.*", [("if (windows_[g]) windows_[g]->drop(block);", "(void)block;")]),
+    ("stale block: a window keeps what its finder gave up", "kv_pools.cpp", "WindowCache.*", [("windows_[g]->drop(block);", "(void)block;")]),
     ("wrong root key: blocks are found behind any others", "prefix_cache.cpp", "PrefixCache.*",
      [("return {entry(parent).hash, entry(parent).number, salt};", "return {kHashOfNothing, 0, salt};"), *NUMBER]),
     ("wrong root key: the salt is not in it", "prefix_cache.cpp", "PrefixCache.*:*EngineRequests.Salts*/cpu",

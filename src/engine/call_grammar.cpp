@@ -327,7 +327,7 @@ Result<RegexId> CallGrammar::tagged_text(const JsonValue& property, uint8_t type
   INLAY_ASSIGN(const int64_t max, property.i64_or("maxLength", kUnbounded));
   if (min < 0 || max < 0) return error(Code::format, "%s has a length that is negative", property.where().c_str());
   const auto count = [](int64_t n) { return static_cast<uint32_t>(std::min<int64_t>(n, kUnbounded)); };
-  RegexId out = store_.repeat(utf8(store_, constraint::CodePoints::all()), count(min), count(max));
+  RegexId out = min > max ? constraint::kNothing : store_.repeat(utf8(store_, constraint::CodePoints::all()), count(min), count(max));
   const auto add_values = [&](const JsonElements& values) {
     std::vector<std::string> texts;
     for (const JsonValue value : values)

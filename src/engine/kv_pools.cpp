@@ -11,37 +11,20 @@ namespace inlay {
 KvPools::KvPools(std::span<const KvGroup> groups, const BackendConfig& config, BlockStore* store)
     : groups_(groups.begin(), groups.end()), max_table_(kv_blocks_for(config.n_context)) {
   for (size_t g = 0; g < groups_.size(); ++g) pools_.emplace_back(config.n_kv_blocks[g]);
-  caches_.resize(groups_.size());
   chain_.reserve(static_cast<size_t>(max_table_) + 1);  // keeping blocks takes no memory
-  for (size_t g = 0; g < groups_.size(); ++g) {
-    if (groups_[g].window == 0) caches_[g] = std::make_unique<PrefixCache>(pools_[g], groups_.size() == 1 ? store : nullptr);
-  }
-  if (!has_cache() || std::ranges::none_of(groups_, [](const KvGroup& group) { return group.window > 0; })) return;
+  if (groups_.empty() || groups_[0].window > 0) return;
+  cache_ = std::make_unique<PrefixCache>(pools_[0], groups_.size() == 1 ? store : nullptr);
+  if (groups_.size() == 1) return;
   windows_.resize(groups_.size());
-  const int32_t n_found = pools_[counted_group()].n_blocks();
-  for (size_t g = 0; g < groups_.size(); ++g) {
-    if (groups_[g].window > 0) windows_[g] = std::make_unique<WindowCache>(pools_[g], groups_[g].window, n_found);
-  }
+  for (size_t g = 1; g < groups_.size(); ++g) windows_[g] = std::make_unique<WindowCache>(pools_[g], groups_[g].window, pools_[0].n_blocks());
 }
 
-size_t KvPools::counted_group() const {
-  const auto found = std::ranges::find(groups_, 0, &KvGroup::window);
-  return found == groups_.end() ? 0 : static_cast<size_t>(found - groups_.begin());
-}
-
-PrefixCache* KvPools::finder() const {
-  const auto found = std::ranges::find_if(caches_, [](const auto& cache) { return cache != nullptr; });
-  return found == caches_.end() ? nullptr : found->get();
-}
-
-// What the finder gives up, the windows give up with it.
+// What the cache gives up, the windows give up with it.
 int32_t KvPools::give_back(size_t group, int32_t n) {
-  if (!caches_[group]) return has_windows() ? windows_[group]->give_back(n, *finder()) : 0;
-  const bool finds = caches_[group].get() == finder();
-  return caches_[group]->give_back(n, [&](int32_t block) {
-    for (size_t g = 0; finds && g < windows_.size(); ++g) {
-      if (windows_[g]) windows_[g]->drop(block);
-    }
+  if (!cache_) return 0;
+  if (group > 0) return windows_[group]->give_back(n, *cache_);
+  return cache_->give_back(n, [&](int32_t block) {
+    for (size_t g = 1; g < windows_.size(); ++g) windows_[g]->drop(block);
   });
 }
 
@@ -53,18 +36,13 @@ bool KvPools::make_room(size_t group, int32_t n) {
 
 void KvPools::find(const Prefix& prefix, std::vector<int32_t>& chain) const {
   chain.clear();
-  if (!has_cache()) return;
-  finder()->find_all(prefix, chain);
+  if (!cache_) return;
+  cache_->find_all(prefix, chain);
   size_t n = chain.size();
-  for (const auto& cache : caches_) {
-    if (cache) n = std::min(n, cache->n_found(prefix));
-  }
   // What one window can go on behind, another one may not.
   for (bool changed = has_windows(); changed;) {
     const size_t n_before = n;
-    for (const auto& window : windows_) {
-      if (window) n = window->n_usable(chain, n);
-    }
+    for (size_t g = 1; g < windows_.size(); ++g) n = windows_[g]->n_usable(chain, n);
     changed = n < n_before;
   }
   chain.resize(n);
@@ -80,8 +58,8 @@ int32_t KvPools::take(const Prefix& prefix, KvHoldings& holdings, const CopyBloc
   size_t n = chain_.size() * kKvBlockTokens;
   for (size_t g = 0; g < groups_.size() && n > 0; ++g) {
     KvHolding& h = holdings[g];
-    if (caches_[g]) {
-      caches_[g]->take(prefix.first(n), h.table);
+    if (g == 0) {
+      cache_->take(prefix.first(n), h.table);
       n = h.table.size() * kKvBlockTokens;  // fewer, where what is in the store found no room
       chain_.assign(h.table.begin(), h.table.end());
     } else {
@@ -94,37 +72,36 @@ int32_t KvPools::take(const Prefix& prefix, KvHoldings& holdings, const CopyBloc
 
 // What holds other tokens behind the first ones is copied, since the rest will be written.
 int32_t KvPools::take_part(const Prefix& prefix, KvHoldings& holdings, const CopyBlock& copy) {
-  if (!has_cache()) return 0;
-  const PrefixCache::Part part = finder()->find_part(prefix, chain_);
+  if (!cache_) return 0;
+  const PrefixCache::Part part = cache_->find_part(prefix, chain_);
   if (part.n == 0 || std::ranges::any_of(windows_, [&](const auto& window) { return window && window->block_of(part.place) == WindowCache::kNone; })) return 0;
-  const auto source = [&](size_t g) { return caches_[g] ? part.place : windows_[g]->block_of(part.place); };
-  // Room for the copy is not made by it.
-  for (size_t g = 0; g < groups_.size(); ++g) caches_[g] ? caches_[g]->hold(part.place) : pools_[g].share(source(g));
+  const auto source = [&](size_t g) { return g == 0 ? part.place : windows_[g]->block_of(part.place); };
+  cache_->hold(part.place);  // room for the copy is not made by it
+  for (size_t g = 1; g < groups_.size(); ++g) pools_[g].share(source(g));
   bool is_copied = true;
   for (size_t g = 0; g < groups_.size(); ++g) is_copied = make_room(g, 1) && is_copied;
   for (size_t g = 0; g < groups_.size() && is_copied; ++g) {
     const int32_t own = pools_[g].take();
     holdings[g].table.push_back(own);
-    is_copied = (finder()->is_stored(part.place) ? finder()->copy_from_store(part.place, own) : copy(static_cast<int32_t>(g), source(g), own)).ok();
+    is_copied = (cache_->is_stored(part.place) ? cache_->copy_from_store(part.place, own) : copy(static_cast<int32_t>(g), source(g), own)).ok();
   }
-  for (size_t g = 0; g < groups_.size(); ++g) caches_[g] ? caches_[g]->let_go(part.place) : pools_[g].release(source(g));
+  for (size_t g = 1; g < groups_.size(); ++g) pools_[g].release(source(g));
+  cache_->let_go(part.place);
   if (!is_copied) {
     cut(holdings, static_cast<int32_t>(chain_.size()) * kKvBlockTokens);
     return 0;
   }
   chain_.push_back(part.place);
-  finder()->use(chain_);
+  cache_->use(chain_);
   return part.n;
 }
 
 void KvPools::keep(const Prefix& prefix, const KvHoldings& holdings) {
-  for (size_t g = 0; g < caches_.size(); ++g) {
-    if (caches_[g]) caches_[g]->keep(prefix, holdings[g].table);
-  }
+  if (!cache_) return;
+  cache_->keep(prefix, holdings[0].table);
   if (!has_windows()) return;
-  finder()->find_all(prefix, chain_);
-  for (size_t g = 0; g < windows_.size(); ++g) {
-    if (!windows_[g]) continue;
+  cache_->find_all(prefix, chain_);
+  for (size_t g = 1; g < windows_.size(); ++g) {
     const KvHolding& h = holdings[g];
     const auto first = static_cast<size_t>((h.first_row + kKvBlockTokens - 1) / kKvBlockTokens);
     for (size_t i = std::max(first, static_cast<size_t>(h.first)); i < std::min(chain_.size(), h.table.size()); ++i) windows_[g]->keep(chain_[i], h.table[i]);
@@ -132,11 +109,11 @@ void KvPools::keep(const Prefix& prefix, const KvHoldings& holdings) {
 }
 
 // Of models with windows nothing is looked for: their blocks come back by copy.
-KvPools::Former KvPools::former(size_t group, const KvHolding& h) const {
+KvPools::Former KvPools::former(const KvHolding& h) const {
   Former out{.first = h.first, .first_row = h.first_row, .numbers = {}};
   if (!has_cache() || has_windows()) return out;
   out.numbers.reserve(h.table.size());
-  for (const int32_t block : h.table) out.numbers.push_back(caches_[group]->number_of(block));
+  for (const int32_t block : h.table) out.numbers.push_back(cache_->number_of(block));
   return out;
 }
 
@@ -157,7 +134,7 @@ int32_t KvPools::take_again(const Prefix& prefix, std::span<const Former> former
     h.first_row = formers[g].first_row;
     h.table.assign(static_cast<size_t>(h.first), kNoKvBlock);
     const bool looks = has_cache() && !has_windows();
-    if (looks) caches_[g]->take_same(prefix, formers[g].numbers, h.table);
+    if (looks) cache_->take_same(prefix, formers[g].numbers, h.table);
     n_found = looks ? std::min(n_found, static_cast<int32_t>(h.table.size())) : 0;
   }
   return n_found * kKvBlockTokens;
@@ -208,7 +185,7 @@ Status KvPools::reserve(KvHoldings& holdings, const Run& run, const CopyBlock& c
     int32_t n = n_lacking(g, holdings[g], run);
     if (make_room(g, n)) continue;
     // What slides out of its window would stay for others; then it is used again instead.
-    if (has_windows() && windows_[g]) windows_[g]->forget(holdings[g].table);
+    if (has_windows() && g > 0) windows_[g]->forget(holdings[g].table);
     n = n_lacking(g, holdings[g], run);
     if (!make_room(g, n)) return full(g, n);
   }

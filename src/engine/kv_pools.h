@@ -29,7 +29,7 @@ using KvHoldings = std::vector<KvHolding>;  // by group
 
 class KvPools {
  public:
-  // store: for kept blocks of the one group, where none has a window.
+  // groups: as group_kv_layers() sorts them, one without a window first. store: for kept blocks of the one group, where none has a window.
   KvPools(std::span<const KvGroup> groups, const BackendConfig& config, BlockStore* store = nullptr);
   KvPools(const KvPools&) = delete;
   KvPools& operator=(const KvPools&) = delete;
@@ -77,7 +77,7 @@ class KvPools {
 
   // Blocks of sequences that are gone, for those that begin alike. There are none where all groups have windows. Other calls take them where
   // free ones do not suffice.
-  bool has_cache() const { return finder() != nullptr; }
+  bool has_cache() const { return cache_ != nullptr; }
   int32_t find(const Prefix& prefix) const;                 // how many of the first tokens are found
   // The same for holdings without blocks, which then have them; and behind these a copy of the block that begins as the tokens go on, if there is one.
   int32_t take(const Prefix& prefix, KvHoldings& holdings, const CopyBlock& copy);
@@ -88,16 +88,16 @@ class KvPools {
     int32_t first = 0, first_row = 0;
     std::vector<uint64_t> numbers;  // PrefixCache::number_of() its blocks, from the first on
   };
-  Former former(size_t group, const KvHolding& holding) const;
-  // For holdings without blocks: tables that begin where they did, with those first blocks that are still what they were. How many tokens these hold.
+  Former former(const KvHolding& holding) const;
   void lay_out(std::span<const int32_t> first_rows, KvHoldings& holdings);  // tables that begin with these positions
+  // For holdings without blocks: tables that begin where they did, with those first blocks that are still what they were. How many tokens these hold.
   int32_t take_again(const Prefix& prefix, std::span<const Former> formers, KvHoldings& holdings);
 
-  PrefixCache::StoreCounts store_counts() const { return has_cache() ? finder()->store_counts() : PrefixCache::StoreCounts(); }
+  PrefixCache::StoreCounts store_counts() const { return has_cache() ? cache_->store_counts() : PrefixCache::StoreCounts(); }
 
   std::span<const KvGroup> groups() const { return groups_; }
   const KvPool& pool(size_t group) const { return pools_[group]; }
-  size_t counted_group() const;  // whose blocks say what there is room for: one without a window, if there is one. Of the others a sequence needs few
+  static constexpr size_t kCountedGroup = 0;  // whose blocks say what there is room for: the one without a window, if there is one. Of the others a sequence needs few
   int32_t n_blocks() const;
   int32_t n_used() const;
   std::string text() const;  // how many blocks for which layers
@@ -108,16 +108,15 @@ class KvPools {
   static Backend::KvMove move_of(const KvHolding& holding, const Shift& shift);
   bool make_room(size_t group, int32_t n);  // n free blocks; false: there are not as many
   int32_t give_back(size_t group, int32_t n);
-  void find(const Prefix& prefix, std::vector<int32_t>& chain) const;  // of the finder
+  void find(const Prefix& prefix, std::vector<int32_t>& chain) const;
   int32_t take_part(const Prefix& prefix, KvHoldings& holdings, const CopyBlock& copy);  // behind chain_
-  PrefixCache* finder() const;             // the one by which windows are found
   bool has_windows() const { return !windows_.empty(); }
   Status full(size_t group, int32_t n_wanted) const;
 
   const std::vector<KvGroup> groups_;
   std::vector<KvPool> pools_;
-  std::vector<std::unique_ptr<PrefixCache>> caches_;   // of each group without a window, else null
-  std::vector<std::unique_ptr<WindowCache>> windows_;  // of each group with one, else null; empty where there is none
+  std::unique_ptr<PrefixCache> cache_;                 // of the first group, if it has no window; by its blocks those of windows are found
+  std::vector<std::unique_ptr<WindowCache>> windows_;  // of each group behind that; empty where there is none
   mutable std::vector<int32_t> chain_;                 // scratch
   const int32_t max_table_;  // entries
 };

@@ -295,7 +295,7 @@ bool LiveRequests::begin_in_slot(Request& request, Session& session, bool is_fir
   Sequence& seq = session.seq_;
   if (is_first) sessions_.begin(request);
   has_begun = is_first;
-  const int32_t whole_pool = pools().pool(pools().counted_group()).n_blocks() * kKvBlockTokens;
+  const int32_t whole_pool = pools().pool(KvPools::kCountedGroup).n_blocks() * kKvBlockTokens;
   const int32_t end = std::max(seq.n_tokens(), std::min({n_most, seq.n_tokens() + RoundLimits().min_drawn, whole_pool}));
   const int32_t n_there = run.stored.is_empty() ? 0 : engine_.sequences_.lay_out(run.stored, seq);
   if (run.stored.is_empty()) find_computed(request, seq);

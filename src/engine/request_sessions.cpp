@@ -84,7 +84,7 @@ bool RequestSessions::give_blocks() {
 
 // Of the group that is counted, that nobody else has.
 int32_t RequestSessions::n_blocks() const {
-  const size_t group = sequences_.pools().counted_group();
+  constexpr size_t group = KvPools::kCountedGroup;
   int32_t n = 0;
   for (const Session* session : all_) {
     const KvHoldings& kv = session->seq_.kv;

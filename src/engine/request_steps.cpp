@@ -153,7 +153,7 @@ double RequestSteps::left_of_host(const StepBudget& budget) const { return stati
 RoundLimits RequestSteps::limits(const StepBudget& budget) const {
   const BackendConfig& config = engine_.backend_->config();
   const KvPools& pools = engine_.sequences_.pools();
-  const KvPool& pool = pools.pool(pools.counted_group());
+  const KvPool& pool = pools.pool(KvPools::kCountedGroup);
   RoundLimits out;
   out.max_sequences = std::min(config.max_sequences, live_.n_running() + engine_.info_.max_sessions - engine_.sequences_.n_taken());
   if (budget.in_units) out.max_sequences = std::min(out.max_sequences, engine_.backend_->max_sequences_in_units());
@@ -193,8 +193,8 @@ PlannedRequest RequestSteps::view_of(const Request& request) const {
   out.n_cached = std::min(std::max(seq.n_computed, run.stored.n_computed), seq.n_tokens() - 1);
   if (run.state != State::running) return out;
   const KvPools& pools = engine_.sequences_.pools();
-  out.n_blocks = seq.kv[pools.counted_group()].n_blocks();
-  out.n_shared = pools.n_shared(seq.kv, pools.counted_group());
+  out.n_blocks = seq.kv[KvPools::kCountedGroup].n_blocks();
+  out.n_shared = pools.n_shared(seq.kv, KvPools::kCountedGroup);
   return out;
 }
 
@@ -369,10 +369,9 @@ void RequestSteps::add_work(Request& request, const Round::Part& part) {
 
 // A request that has the pool for itself and needs more cannot go on; one beside sessions waits for these.
 void RequestSteps::end_what_is_stuck(const RoundLimits& limits) {
-  const size_t group = engine_.sequences_.pools().counted_group();
   for (const auto& request : live_.all()) {
     if (request->run.state != State::running || request->run.has_ended || request->is_unread()) continue;
-    const int32_t n_own = request->run.session->seq_.kv[group].n_blocks(), n_all = limits.n_blocks;
+    const int32_t n_own = request->run.session->seq_.kv[KvPools::kCountedGroup].n_blocks(), n_all = limits.n_blocks;
     if (n_own < n_all) continue;
     live_.end(*request, FinishReason::error, error(Code::kv_full, "the sequence needs more than the %d blocks of the whole KV pool", n_all));
   }

@@ -29,7 +29,7 @@ bool Sequences::store(const Sequence& sequence, size_t n_chunks, StoredSequence&
   for (size_t g = 0; g < sequence.kv.size(); ++g) {
     const KvHolding& holding = sequence.kv[g];
     const uint64_t bytes = backend_.kv_memory().block_bytes_of(static_cast<int32_t>(g));
-    made.formers.push_back(kv_.former(g, holding));
+    made.formers.push_back(kv_.former(holding));
     const int32_t end = kv_blocks_for(sequence.n_computed);
     for (int32_t i = holding.first, n = 0; i < end; i += n) {
       if (left < bytes) {

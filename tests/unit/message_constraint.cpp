@@ -378,6 +378,7 @@ TEST(MessageConstraint, RefusesByName) {
       {"lfm2", R"({"tools": [{"name": "b", "parameters": {"properties": {"c": {"enum": []}}, "required": ["c"]}}]})", Code::format, "properties.c: nothing can match"},
       {"glm", R"({"tools": [{"name": "b", "parameters": {"properties": {"c": {"type": "integer", "minimum": 5, "maximum": 3}}, "required": ["c"]}}]})", Code::format, "properties.c: nothing can match"},
       {"glm", R"({"tools": [{"name": "b", "parameters": {"properties": {"c": {"type": "string", "enum": []}}, "required": ["c"]}}]})", Code::format, "properties.c: nothing can match"},
+      {"glm", R"({"tools": [{"name": "b", "parameters": {"properties": {"c": {"type": "string", "minLength": 5, "maxLength": 3}}, "required": ["c"]}}]})", Code::format, "properties.c: nothing can match"},
       {"hermes", R"({"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": "object", "properties": {"c": false}, "required": ["c"]}}}})", Code::format,
        "schema: properties.c: nothing can match"},
       {"lfm2", R"({"tools": [{"name": "a", "parameters": {"properties": {"a b": {}}}}]})", Code::unsupported, "a b"},
