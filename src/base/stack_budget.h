@@ -13,7 +13,8 @@ namespace inlay {
 class StackBudget {
  public:
   static constexpr ptrdiff_t kOnHostThreads = ptrdiff_t{48} << 10;
-  static constexpr ptrdiff_t kOnOwnThreads = static_cast<ptrdiff_t>(Thread::kStackBytes) / 2;
+  static constexpr ptrdiff_t kOnOwnThreads = ptrdiff_t{512} << 10;
+  static_assert(static_cast<size_t>(kOnOwnThreads) <= Thread::kStackBytes / 2);
 
   // The budget counts from where this is made.
   StackBudget() : begin_(here()) {}

@@ -25,7 +25,11 @@ class Thread {
 #else
   using System = pthread_t;
 #endif
+#if defined(__SANITIZE_THREAD__)  // has most of a megabyte of its own there
+  static constexpr size_t kStackBytes = size_t{2} << 20;
+#else
   static constexpr size_t kStackBytes = size_t{1} << 20;  // with a guard page below
+#endif
 
   // `name`: at most 15 bytes.
   static Result<Thread> start(const char* name, std::function<void()> body);

@@ -10,12 +10,8 @@
 #define INLAY_LOCK INLAY_THREAD_SAFETY(capability("lock"))        // of a class: a lock
 #define INLAY_LOCK_HOLDER INLAY_THREAD_SAFETY(scoped_lockable)    // of a class: holds locks from its beginning to its end
 #define INLAY_GUARDED_BY(lock) INLAY_THREAD_SAFETY(guarded_by(lock))
-// Of a function: takes the locks, lets go of them, wants them held, wants them free.
+// Of a function: takes the locks, lets go of them, wants them held.
 #define INLAY_TAKES(...) INLAY_THREAD_SAFETY(acquire_capability(__VA_ARGS__))
 #define INLAY_LETS_GO(...) INLAY_THREAD_SAFETY(release_capability(__VA_ARGS__))
-#define INLAY_TRIES(...) INLAY_THREAD_SAFETY(try_acquire_capability(__VA_ARGS__))
 #define INLAY_NEEDS(...) INLAY_THREAD_SAFETY(requires_capability(__VA_ARGS__))
-#define INLAY_NEEDS_FREE(...) INLAY_THREAD_SAFETY(locks_excluded(__VA_ARGS__))
-#define INLAY_SAYS_HELD(...) INLAY_THREAD_SAFETY(assert_capability(__VA_ARGS__))
-#define INLAY_RETURNS_LOCK(lock) INLAY_THREAD_SAFETY(lock_returned(lock))
 #define INLAY_UNCHECKED INLAY_THREAD_SAFETY(no_thread_safety_analysis)  // of a function: with the reason beside it

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "src/base/format.h"
+#include "src/base/host_call.h"
 #include "src/capi/guard.h"
 
 namespace inlay::capi {
@@ -120,6 +121,15 @@ Status write_lines(std::string_view text, char* buf, size_t cap, size_t* needed)
 void write_field(std::string_view text, std::span<char> field) {
   const size_t n = write_printable(text, field.data(), field.size() - 1);
   std::fill(field.begin() + static_cast<ptrdiff_t>(n), field.end(), '\0');
+}
+
+std::function<bool(uint64_t n_done, uint64_t n_total)> host_progress(inlay_progress_fn progress, void* user) {
+  if (!progress) return {};
+  return [progress, user](uint64_t n_done, uint64_t n_total) {
+    int32_t stop = 0;
+    call_host([&] { stop = progress(user, n_done, n_total); });
+    return stop == 0;
+  };
 }
 
 }  // namespace inlay::capi

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -57,6 +58,9 @@ void write_sized(void* out, size_t size, const T& value) {
   std::memcpy(out, &value, n);
   std::memset(static_cast<char*>(out) + n, 0, size - n);
 }
+
+// The host's function as the engine calls it; empty without one.
+std::function<bool(uint64_t n_done, uint64_t n_total)> host_progress(inlay_progress_fn progress, void* user);
 
 // Fills a struct that passed check_out_struct.
 template <class T>

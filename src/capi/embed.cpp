@@ -1,7 +1,6 @@
 #include "src/engine/embed.h"
 
 #include "src/base/format.h"
-#include "src/base/host_call.h"
 #include "src/capi/guard.h"
 #include "src/capi/handles.h"
 #include "src/engine/progress_report.h"
@@ -29,13 +28,7 @@ Status read_embed_params(const inlay_embed_params* given, EmbedOptions& out) {
     default:
       break;
   }
-  if (params.progress) {
-    out.progress = [progress = params.progress, user = params.progress_user](uint64_t n_done, uint64_t n_total) {
-      int32_t stop = 0;
-      call_host([&] { stop = progress(user, n_done, n_total); });
-      return stop == 0;
-    };
-  }
+  out.progress = host_progress(params.progress, params.progress_user);
   return {};
 }
 

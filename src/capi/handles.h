@@ -184,6 +184,9 @@ inline Status check_not_freed(const inlay_engine& engine) {
   return engine.users.is_freed() ? error(Code::cancelled, "the engine was freed while text became tokens") : Status{};
 }
 
+// The session as a handle of the caller.
+Status hand_over(Result<std::shared_ptr<Session>> made, std::shared_ptr<Shared> shared, inlay_session** out);
+
 // The engine's parameters in the C structs' words; zero means default.
 Status read_sampler(const inlay_sampler_params* given, SamplerParams& out);
 Status read_session_params(const inlay_session_params* given, SessionOptions& out);

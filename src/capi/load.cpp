@@ -23,18 +23,6 @@ LogSink host_log(inlay_log_fn log, void* user) {
   };
 }
 
-Status read_callbacks(const inlay_load_params& params, EngineOptions& out) {
-  out.log = host_log(params.log, params.log_user);
-  if (params.progress) {
-    out.progress = [progress = params.progress, user = params.progress_user](uint64_t n_done, uint64_t n_total) {
-      int32_t stop = 0;
-      call_host([&] { stop = progress(user, n_done, n_total); });
-      return stop == 0;
-    };
-  }
-  return {};
-}
-
 Result<std::string> read_path(const char* path, size_t path_len, const char* what = "path") {
   INLAY_TRY(check_not_null(path, what));
   INLAY_ASSIGN(const std::string_view text, read_text(path, path_len, what));
@@ -142,7 +130,9 @@ Status read_load_params(const inlay_load_params* given, EngineOptions& out) {
     // The engine's levels begin at 1, so that 0 lets nothing through.
     out.log_level = params.log_level == INLAY_LOG_OFF ? LogLevel{0} : static_cast<LogLevel>(params.log_level);
   }
-  return read_callbacks(params, out);
+  out.log = host_log(params.log, params.log_user);
+  out.progress = host_progress(params.progress, params.progress_user);
+  return {};
 }
 
 }  // namespace inlay::capi
@@ -256,13 +246,7 @@ inlay_status inlay_convert(const char* path, size_t path_len, const char* out_pa
     INLAY_TRY(check_range(p.n_threads, 0, ThreadPool::kMaxThreads, "params.n_threads"));
     if (p.reserved != 0) return error(Code::invalid_argument, "params.reserved is not 0");
     options.n_threads = p.n_threads;
-    if (p.progress) {
-      options.progress = [&p](uint64_t n_done, uint64_t n_total) {
-        int32_t stop = 0;
-        call_host([&] { stop = p.progress(p.progress_user, n_done, n_total); });
-        return stop == 0;
-      };
-    }
+    options.progress = host_progress(p.progress, p.progress_user);
     options.log = host_log(p.log, p.log_user);
     return convert_to_gguf(from, to, options);
   });

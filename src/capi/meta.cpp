@@ -10,24 +10,6 @@ namespace {
 
 constexpr uint64_t kShownElements = 16;  // of an array
 
-size_t element_bytes(MetaType type) {
-  switch (type) {
-    case MetaType::u8:
-    case MetaType::i8:
-    case MetaType::boolean:
-      return 1;
-    case MetaType::u16:
-    case MetaType::i16:
-      return 2;
-    case MetaType::u32:
-    case MetaType::i32:
-    case MetaType::f32:
-      return 4;
-    default:
-      return 8;
-  }
-}
-
 template <class T>
 std::string number_text(const std::byte* data) {
   T value;
@@ -77,7 +59,7 @@ std::string array_text(const MetaValue& value) {
   for (uint64_t i = 0; i < std::min(n, kShownElements); ++i) {
     if (i > 0) out += ", ";
     out += strings ? std::string(value.texts[i])
-                   : scalar_text(value.element_type, value.data + i * element_bytes(value.element_type));
+                   : scalar_text(value.element_type, value.data + i * meta_type_bytes(value.element_type));
   }
   if (n > kShownElements) out += ", ... " + std::to_string(n) + " in all";
   return out + "]";

@@ -1,7 +1,6 @@
 #include "src/engine/score.h"
 
 #include "src/base/format.h"
-#include "src/base/host_call.h"
 #include "src/capi/guard.h"
 #include "src/capi/handles.h"
 
@@ -16,13 +15,7 @@ Status read_params(const inlay_score_params* given, ScoreOptions& out) {
   if (params.reserved != 0) return error(Code::invalid_argument, "params.reserved is not 0");
   if (params.n_given > 0) out.n_given = params.n_given;
   out.n_top = params.n_logprobs;
-  if (params.progress) {
-    out.progress = [progress = params.progress, user = params.progress_user](uint64_t n_done, uint64_t n_total) {
-      int32_t stop = 0;
-      call_host([&] { stop = progress(user, n_done, n_total); });
-      return stop == 0;
-    };
-  }
+  out.progress = host_progress(params.progress, params.progress_user);
   return {};
 }
 

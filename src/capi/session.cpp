@@ -5,17 +5,17 @@
 #include "src/capi/handles.h"
 
 namespace inlay::capi {
-namespace {
 
-// The session as a handle of the caller.
-Status hand_over(Result<std::shared_ptr<Session>> created, std::shared_ptr<Shared> shared, inlay_session** out) {
-  if (!created.ok()) return std::move(created).status();
+Status hand_over(Result<std::shared_ptr<Session>> made, std::shared_ptr<Shared> shared, inlay_session** out) {
+  if (!made.ok()) return std::move(made).status();
   auto handle = std::make_unique<inlay_session>();
-  handle->session = *std::move(created);
+  handle->session = *std::move(made);
   handle->shared = std::move(shared);
   *out = handle.release();
   return {};
 }
+
+namespace {
 
 // Before anything of that size is copied.
 Status check_stop_count(size_t n, const char* name) {

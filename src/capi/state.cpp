@@ -24,15 +24,6 @@ Status in_parts(std::span<Byte> bytes, const char* what, const Call& call) {
   return {};
 }
 
-Status hand_over(Result<std::shared_ptr<Session>> restored, const inlay_engine& engine, inlay_session** out) {
-  if (!restored.ok()) return std::move(restored).status();
-  auto handle = std::make_unique<inlay_session>();
-  handle->session = *std::move(restored);
-  handle->shared = engine.shared;
-  *out = handle.release();
-  return {};
-}
-
 }  // namespace
 }  // namespace inlay::capi
 
@@ -78,7 +69,7 @@ inlay_status inlay_session_restore(const inlay_engine* engine, const void* state
     INLAY_TRY(check_not_null(session, "session"));
     INLAY_TRY(use.begin(engine, "engine"));
     INLAY_TRY(check_not_null(state, "state"));
-    return hand_over(restore_session(engine->engine, std::span(static_cast<const std::byte*>(state), n_bytes)), *engine, session);
+    return hand_over(restore_session(engine->engine, std::span(static_cast<const std::byte*>(state), n_bytes)), engine->shared, session);
   });
 }
 
@@ -95,6 +86,6 @@ inlay_status inlay_session_restore_from(const inlay_engine* engine, const inlay_
     const StateSource source = [&](std::span<std::byte> into) {
       return in_parts(into, "read", [&](std::byte* at, size_t n) { return from.read(from.user, at, n); });
     };
-    return hand_over(restore_session(engine->engine, source), *engine, session);
+    return hand_over(restore_session(engine->engine, source), engine->shared, session);
   });
 }

@@ -36,9 +36,6 @@ JsonLanguage::JsonLanguage(Grammar& grammar, const JsonStyle& style) : grammar_(
   grammar.string_characters = {key_character, character_};
   any_string_ = quoted(any_characters_);
   any_number_ = number_language(store_, {});
-  NumberRange integers;
-  integers.integers = true;
-  any_integer_ = number_language(store_, integers);
 }
 
 RegexId JsonLanguage::truth_word(bool value) {

@@ -34,9 +34,6 @@ class JsonLanguage {
   RegexId quoted(RegexId characters);
   RegexId key(RegexId characters);  // with its quotes and the colon
   RegexId key_with_quote(RegexId characters_and_quote);
-  RegexId any_string() const { return any_string_; }
-  RegexId any_number() const { return any_number_; }
-  RegexId any_integer() const { return any_integer_; }
 
   ListRule array() const;     // with brackets and commas
   ObjectRule object() const;  // with braces and commas
@@ -58,7 +55,7 @@ class JsonLanguage {
   Grammar& grammar_;
   RegexStore& store_;
   const JsonStyle style_;
-  RegexId space_, character_, any_characters_, any_key_characters_, any_string_, any_number_, any_integer_;
+  RegexId space_, character_, any_characters_, any_key_characters_, any_string_, any_number_;
   uint32_t any_value_ = UINT32_MAX, any_array_ = 0, any_object_ = 0;
 };
 

@@ -133,7 +133,6 @@ void MaskMaker::walk_groups(Automaton& automaton, const Level& level, ConfigId c
 
 // Adds what may follow below a node, if the slice knows some of it.
 bool MaskMaker::add_slice(Automaton& automaton, const Slice& slice, const Range& below, std::span<uint32_t> words) {
-  if (!use_slices_) return false;
   const Split parts = split(automaton, below.config);
   if (parts.inside == kDead || !automaton.is_within_limits()) return false;
   const Level& level = parts.any_length ? slice.any_length : slice.limited;
@@ -175,7 +174,7 @@ void MaskMaker::add_root(Automaton& automaton, ConfigId config, std::span<uint32
   std::array<uint32_t, kCharacterSets> reach{};
   uint32_t most = 0;
   const auto n = static_cast<uint32_t>(automaton.items(config).size());
-  const bool look = use_slices_ && !slice.parts.empty() && automaton.few(config).n > ByteClasses::kFew && n <= 64;
+  const bool look = !slice.parts.empty() && automaton.few(config).n > ByteClasses::kFew && n <= 64;
   for (uint32_t i = 0; look && i < n; ++i) {
     const Item item = automaton.items(config)[i];
     if (item.is_tokens()) continue;

@@ -20,7 +20,6 @@ class MaskMaker {
   void make(Automaton& automaton, ConfigId config, std::span<uint32_t> words);
   void reset();
   size_t memory() const { return kept_.size() * 4 + place_.size() * 4 + splits_.size() * sizeof(Split) + reach_.memory(); }
-  void use_slices(bool use) { use_slices_ = use; }  // for tests: the masks are the same
 
  private:
   // Nodes that are to be visited, none of which is below another.
@@ -57,7 +56,6 @@ class MaskMaker {
 
   const TokenTrie& tokens_;
   size_t max_kept_;  // masks
-  bool use_slices_ = true;
   std::vector<Range> ranges_;
   std::vector<ConfigId> path_, outer_path_;
   std::vector<Range> exceptions_;  // tokens that a slice may have wrong

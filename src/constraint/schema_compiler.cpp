@@ -108,18 +108,18 @@ Result<Symbol> SchemaCompiler::symbol_of(Demands demands, uint32_t depth) {
   INLAY_TRY(expand(demands));
   if (store_.is_full() || known_.size() > limits_.sets || depth > kMaxGroupDepth) return too_many();
   const auto [at, is_new] = known_.try_emplace(demands);
-  Known& known = at->second;
-  if (known.symbol) return *known.symbol;
+  std::optional<Symbol>& known = at->second;
+  if (known) return *known;
   if (!is_new) {  // being made: a rule that is filled once it is
-    known.symbol = call(grammar_.add_rule());
-    return *known.symbol;
+    known = call(grammar_.add_rule());
+    return *known;
   }
   INLAY_ASSIGN(const Symbol made, make_symbol(demands, depth));
-  if (known.symbol)
-    grammar_.add_production(known.symbol->id, {made});
+  if (known)
+    grammar_.add_production(known->id, {made});
   else
-    known.symbol = made;
-  return *known.symbol;
+    known = made;
+  return *known;
 }
 
 // Whether the keywords of all bases demand nothing.

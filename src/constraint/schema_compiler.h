@@ -32,10 +32,6 @@ class SchemaCompiler {
     auto operator<=>(const Demand&) const = default;
   };
   using Demands = std::vector<Demand>;
-  struct Known {
-    std::optional<Symbol> symbol;
-    bool done = false;
-  };
   // What the bases of a set demand together.
   struct Merged {
     std::vector<const Schema*> bases;
@@ -99,7 +95,7 @@ class SchemaCompiler {
   Grammar& grammar_;
   RegexStore& store_;
   const SchemaLimits& limits_;
-  std::map<Demands, Known> known_;
+  std::map<Demands, std::optional<Symbol>> known_;
   std::map<SchemaId, std::vector<SchemaId>> opposites_;
   std::vector<Pending> pending_;
   std::vector<OpenGroup> open_groups_;

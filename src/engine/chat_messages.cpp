@@ -5,6 +5,7 @@
 
 #include "src/base/local_time.h"
 #include "src/template/variables.h"
+#include "src/tokenizer/utf8.h"
 
 namespace inlay {
 namespace {
@@ -42,12 +43,6 @@ uint64_t hash_of(std::span<const int32_t> tokens) {
 
 bool is_text(ChatDelta::Kind kind) {
   return kind == ChatDelta::Kind::reasoning || kind == ChatDelta::Kind::content || kind == ChatDelta::Kind::arguments;
-}
-
-size_t whole_characters_in(std::string_view text, size_t most) {
-  if (text.size() <= most) return text.size();
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
-  return most;
 }
 
 Status check_tokens(std::span<const int32_t> tokens, const Tokenizer& tokenizer, const char* name) {
@@ -179,7 +174,7 @@ Result<std::vector<MessageParser::Part>> MessageParser::take(size_t most, std::s
   while (first_ < ready_.size() && out.size() < most) {
     ChatDelta& delta = ready_[first_];
     const size_t left = room.size() - n_text;
-    const size_t n = is_text(delta.kind) ? whole_characters_in(delta.text, left) : delta.text.size();
+    const size_t n = is_text(delta.kind) ? whole_characters(delta.text, left) : delta.text.size();
     if (n > left || (n == 0 && !delta.text.empty())) break;
     const bool whole = delta.kind == ChatDelta::Kind::call_end && delta.complete;
     out.push_back({delta.kind, delta.call, whole, n_text, n});

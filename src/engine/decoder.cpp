@@ -205,7 +205,7 @@ Status Decoder::advance(size_t n_units) {
     }
     const auto masks = [this]() INLAY_NEEDS(engine_turn) { make_masks(); };
     if (step_.is_pending) return engine_.queue_.run(open, n, {.draws = draws_}, masks);
-    (void)plan_ahead();
+    plan_ahead();
     Status status = engine_.queue_.run_ahead_of(open, ahead_.open, {.draws = draws_}, masks);
     if (!status.ok()) ahead_.sessions.clear();
     return status;

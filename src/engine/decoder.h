@@ -67,7 +67,7 @@ class Decoder {
   void take_draw(Session& session, StepEvent& event, Draw& draw) INLAY_NEEDS(engine_turn, engine_mutex);
   size_t n_units_left() const INLAY_NEEDS(engine_mutex);
   bool take_ahead() INLAY_NEEDS(engine_turn, engine_mutex);
-  bool plan_ahead() INLAY_NEEDS(engine_turn, engine_mutex);
+  void plan_ahead() INLAY_NEEDS(engine_turn, engine_mutex);
   void leave_ahead() INLAY_NEEDS(engine_mutex);
 
   Engine& engine_;

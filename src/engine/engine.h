@@ -85,7 +85,6 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   Engine& engine() const { return *engine_; }
-  std::shared_ptr<Engine> shared_engine() const { return engine_; }
   SessionInfo info() const;                          // any thread
   std::span<const int32_t> tokens() const { return seq_.tokens; }
 

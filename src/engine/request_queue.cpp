@@ -129,13 +129,6 @@ void RequestQueue::set_wake(Wake wake) {
 
 namespace {
 
-// The longest part of the text, of at most n bytes, that ends behind a character.
-size_t whole_characters(std::string_view text, size_t n) {
-  if (text.size() <= n) return text.size();
-  while (n > 0 && is_continuation(text[n])) --n;
-  return n;
-}
-
 void move_front(std::vector<TokenLogprob>& from, size_t n, std::span<TokenLogprob> to) {
   const auto end = from.begin() + static_cast<std::ptrdiff_t>(n);
   std::copy(from.begin(), end, to.begin());

@@ -67,7 +67,6 @@ class RoundPlanner {
 
  private:
   const PlannedRequest& at(size_t i) const { return requests_[i]; }
-  int32_t level(size_t i) const { return level_of(at(i), now_, limits_.age); }
   bool is_before(size_t a, size_t b) const;
   void sort(std::vector<size_t>& some) const;
   int32_t n_lacking_to_begin(size_t i) const;

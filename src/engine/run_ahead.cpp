@@ -29,11 +29,11 @@ bool Decoder::take_ahead() {
 }
 
 // Begins the step behind the one at hand, if that can be done. Its tokens are not known yet.
-bool Decoder::plan_ahead() {
+void Decoder::plan_ahead() {
   const std::vector<Session*>& sessions = step_.sessions;
   if (!engine_.runs_ahead_ || step_.open.works.size() != sessions.size() ||
       sessions.size() > static_cast<size_t>(engine_.backend_->max_sequences_ahead())) {
-    return false;
+    return;
   }
   const auto goes_on = [&](const Session& s) {
     const int32_t n_next = s.seq_.n_tokens() + 1;  // tokens that the sequence has after this step
@@ -41,7 +41,7 @@ bool Decoder::plan_ahead() {
     return !ends && !s.constraint_ && is_plain(s.options_.sampler);
   };
   for (size_t i = 0; i < sessions.size(); ++i) {
-    if (!step_.events[i].draws() || !goes_on(*sessions[i])) return false;
+    if (!step_.events[i].draws() || !goes_on(*sessions[i])) return;
   }
   ahead_.open.clear();
   Status status;
@@ -61,7 +61,6 @@ bool Decoder::plan_ahead() {
   if (status.ok()) status = engine_.queue_.begin(ahead_.open, StepQueue::Extent::all);
   for (Session* s : sessions) status.ok() ? engine_.sequences_.settle(s->seq_) : engine_.sequences_.cut(s->seq_, s->seq_.n_tokens());
   if (status.ok()) ahead_.sessions.assign(sessions.begin(), sessions.end());
-  return status.ok();
 }
 
 // Its sessions are as they were. What the device still writes for it lies before all that later steps write.

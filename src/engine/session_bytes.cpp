@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "src/engine/state_bytes.h"
-#include "src/tokenizer/utf8.h"
+#include "src/formats/text.h"
 
 namespace inlay {
 
@@ -56,13 +56,9 @@ namespace {
 
 Status check_source(const ConstraintSource& source, const StateIn& in) {
   using Kind = ConstraintSource::Kind;
-  const auto is_text = [](const std::string& text) {
-    std::string storage;
-    return well_formed(text, storage).size() == text.size() && storage.empty();
-  };
   const bool of_message = !source.prompt.empty() || source.format || source.chat_template;
-  bool is_right = in.is_at_end() && source.kind <= Kind::message && is_text(source.text) && (source.kind == Kind::message || !of_message) && (source.kind == Kind::choices) != source.choices.empty();
-  is_right = is_right && is_text(source.format.value_or("")) && is_text(source.chat_template.value_or("")) && std::ranges::all_of(source.choices, [&](const std::string& choice) { return !choice.empty() && is_text(choice); });
+  bool is_right = in.is_at_end() && source.kind <= Kind::message && is_valid_utf8(source.text) && (source.kind == Kind::message || !of_message) && (source.kind == Kind::choices) != source.choices.empty();
+  is_right = is_right && is_valid_utf8(source.format.value_or("")) && is_valid_utf8(source.chat_template.value_or("")) && std::ranges::all_of(source.choices, [&](const std::string& choice) { return !choice.empty() && is_valid_utf8(choice); });
   return is_right ? Status() : error(Code::format, "the saved session's constraint is damaged");
 }
 

@@ -11,6 +11,7 @@ namespace inlay {
 // From sessions to their descriptions and back.
 class SessionBytes {
  public:
+  // UNSUPPORTED where the session has a constraint without a source.
   static Result<SessionState> describe(const Session& session);
   // A session of the state's tokens and options, with a slot, without keys and values.
   static Result<std::shared_ptr<Session>> make(Engine& engine, SessionState state);

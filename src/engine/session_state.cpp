@@ -111,11 +111,16 @@ Result<SessionState> read_state(std::string_view bytes, const Engine& engine) {
   return out;
 }
 
+namespace {
+
+// What a group has cached of a state: positions [first, n_computed).
 uint64_t state_kv_bytes(const Engine& engine, const SessionState& state, size_t group) {
   const Backend& backend = engine.backend();
   const auto n_positions = static_cast<uint64_t>(std::max(0, state.n_computed - state.first_rows[group]));
   return n_positions * backend.kv_form().row_bytes() * static_cast<uint64_t>(backend.kv_memory().n_pools(static_cast<int32_t>(group)));
 }
+
+}  // namespace
 
 uint64_t state_bytes(const Engine& engine, const SessionState& state, uint64_t n_description) {
   uint64_t n = sizeof(StateHeader) + n_description + sizeof(uint64_t);

@@ -56,13 +56,10 @@ struct SessionState {
   void archive(Archive& a);
 };
 
-// UNSUPPORTED where the session has a constraint without a source.
 std::string bytes_of(const SessionState& state);
 // What does not go together is FORMAT; what is more than the engine has is CONTEXT_FULL.
 Result<SessionState> read_state(std::string_view bytes, const Engine& engine);
 
-// What a group has cached of a state: positions [first, n_computed).
-uint64_t state_kv_bytes(const Engine& engine, const SessionState& state, size_t group);
 uint64_t state_bytes(const Engine& engine, const SessionState& state, uint64_t n_description);
 
 }  // namespace inlay

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "src/formats/text.h"
 #include "src/tokenizer/utf8.h"
 
 namespace inlay {
@@ -223,15 +224,11 @@ TextStream::Held TextStream::held() const {
 }
 
 Status TextStream::hold(Held held) {
-  const auto is_text = [](const std::string& text) {
-    std::string storage;
-    return well_formed(text, storage).size() == text.size() && storage.empty();
-  };
   clear();
   INLAY_TRY(set_stops(std::move(held.stops)));
   std::string complete;
   utf8_.append(held.incomplete, complete);
-  bool is_right = complete.empty() && (held.begun.empty() || held.begun == held.incomplete) && is_text(held.tail) && is_text(held.ready);
+  bool is_right = complete.empty() && (held.begun.empty() || held.begun == held.incomplete) && is_valid_utf8(held.tail) && is_valid_utf8(held.ready);
   is_right = is_right && held.names.size() <= kMaxStopBytes;
   uint64_t before = 0;
   for (Held::HeldName& name : held.names) {

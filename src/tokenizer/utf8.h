@@ -26,6 +26,13 @@ std::string_view well_formed(std::string_view text, std::string& storage);
 
 inline bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
+// The longest beginning of well-formed `text`, of at most n bytes, that ends behind a character.
+inline size_t whole_characters(std::string_view text, size_t n) {
+  if (text.size() <= n) return text.size();
+  while (n > 0 && is_continuation(text[n])) --n;
+  return n;
+}
+
 struct CodePoint {
   uint32_t value;
   uint32_t n_bytes;
