@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "src/base/ascii.h"
 #include "src/formats/json_data.h"
 #include "src/formats/text.h"
 
@@ -8,8 +9,6 @@ namespace {
 
 constexpr uint32_t kNotHex = 0xFFFF0000;
 constexpr size_t kFewMembers = 8;  // comparing all pairs of keys beats sorting
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 void append_utf8(uint32_t c, char*& out) {
   const auto put = [&](uint32_t byte) { *out++ = static_cast<char>(byte); };
@@ -103,14 +102,14 @@ class JsonParser {
 
   bool digits() {
     const char* begin = at_;
-    while (at_ < end_ && is_digit(*at_)) ++at_;
+    while (at_ < end_ && is_ascii_digit(*at_)) ++at_;
     return at_ > begin;
   }
 
   Status number() {
     const char* begin = at_;
     (void)take('-');
-    if (at_ == end_ || !is_digit(*at_)) return wrong(at_ == begin ? "a value is expected" : "a digit is expected");
+    if (at_ == end_ || !is_ascii_digit(*at_)) return wrong(at_ == begin ? "a value is expected" : "a digit is expected");
     if (!take('0')) digits();
     if (take('.') && !digits()) return wrong("a digit is expected after the decimal point");
     if (take('e') || take('E')) {
@@ -181,11 +180,7 @@ class JsonParser {
     if (end_ - at_ < 4) return kNotHex;
     uint32_t value = 0;
     for (int i = 0; i < 4; ++i, ++at_) {
-      const char c = *at_;
-      const int digit = is_digit(c)              ? c - '0'
-                        : (c >= 'a' && c <= 'f') ? c - 'a' + 10
-                        : (c >= 'A' && c <= 'F') ? c - 'A' + 10
-                                                 : -1;
+      const int digit = hex_value(*at_);
       if (digit < 0) return kNotHex;
       value = value << 4 | static_cast<uint32_t>(digit);
     }

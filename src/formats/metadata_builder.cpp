@@ -1,7 +1,5 @@
 #include "src/formats/metadata_builder.h"
 
-#include <algorithm>
-
 namespace inlay {
 namespace {
 
@@ -30,8 +28,8 @@ class Packer {
 }  // namespace
 
 MetadataBuilder::Entry& MetadataBuilder::add(std::string_view key, MetaType type, std::string_view key_in_file) {
-  const auto at = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.key == key; });
-  Entry& entry = at == entries_.end() ? entries_.emplace_back() : *at;
+  const auto [at, is_new] = by_key_.try_emplace(std::string(key), entries_.size());
+  Entry& entry = is_new ? entries_.emplace_back() : entries_[at->second];
   entry = {.key = std::string(key), .key_in_file = std::string(key_in_file), .type = type};
   return entry;
 }
@@ -90,10 +88,6 @@ void MetadataBuilder::copy(const MetaEntry& source) {
                        width * (value.type == MetaType::array ? value.count : 1));
   }
   entry.texts.assign(value.texts.begin(), value.texts.end());
-}
-
-void MetadataBuilder::remove(std::string_view key) {
-  std::erase_if(entries_, [&](const Entry& entry) { return entry.key == key; });
 }
 
 Metadata MetadataBuilder::build(std::string name) const {

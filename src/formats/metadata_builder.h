@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "src/formats/metadata.h"
@@ -23,7 +24,6 @@ class MetadataBuilder {
   void f32s(std::string_view key, std::span<const float> values);
   void bytes(std::string_view key, std::string_view values);  // an array of u8
   void copy(const MetaEntry& entry);
-  void remove(std::string_view key);
 
   // `name`: the file, in messages.
   Metadata build(std::string name) const;
@@ -39,6 +39,7 @@ class MetadataBuilder {
   Entry& add(std::string_view key, MetaType type, std::string_view key_in_file = {});
 
   std::vector<Entry> entries_;
+  std::unordered_map<std::string, size_t> by_key_;  // indices into entries_
 };
 
 }  // namespace inlay

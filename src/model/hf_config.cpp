@@ -111,7 +111,7 @@ class ConfigReader {
     if (out_.has_pictures) {
       for (const JsonMember& member : root_.members()) {
         const bool is_known = is_read(member.key) || std::ranges::find(kPictureKeys, member.key) != std::end(kPictureKeys);
-        if (!is_known && !changes_nothing(unread_config_keys(), member.key, member.value)) unknown.push_back(member.value.path());
+        if (!is_known && !changes_nothing(unread_config_keys(), member.key, member.value)) unknown.push_back(shown_key(member.key));
       }
     }
     for (const char* key : {"rope_scaling", "rope_parameters"}) {
@@ -223,7 +223,7 @@ class ConfigReader {
     INLAY_ASSIGN(const uint32_t d_model, size_of_family("hidden_size"));
     INLAY_ASSIGN(const uint32_t n_heads, size_of_family("num_attention_heads"));
     if (has(config_, "head_dim")) {
-      INLAY_ASSIGN(d_head_, size_of(config_, "head_dim"));
+      INLAY_ASSIGN(d_head_, size_of(config_, "head_dim", kMaxHead));
     } else if (out_.family->default_head > 0) {
       d_head_ = static_cast<uint32_t>(out_.family->default_head);
     } else if (d_model % n_heads == 0) {
@@ -233,6 +233,11 @@ class ConfigReader {
       return error(Code::format,
                    "%s is %u, which is not a multiple of num_attention_heads %u, and no head_dim is given",
                    value.where().c_str(), d_model, n_heads);
+    }
+    if (d_head_ > kMaxHead) {  // factors of RoPE are made for each two of them
+      INLAY_ASSIGN(const JsonValue value, config_.get("hidden_size"));
+      return error(Code::unsupported, "%s is %u, which gives each of num_attention_heads %u a size of %u, expected at most %u", value.where().c_str(),
+                   d_model, n_heads, d_head_, static_cast<uint32_t>(kMaxHead));
     }
     out_.metadata.u32(arch_key("attention.key_length"), d_head_, "head_dim");
     out_.metadata.u32(arch_key("attention.value_length"), d_head_, "head_dim");

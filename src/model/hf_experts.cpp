@@ -6,6 +6,7 @@
 #include "src/formats/text.h"
 #include "src/model/expert_source.h"
 #include "src/model/hf_folder.h"
+#include "src/model/hyper_parameters.h"
 
 namespace inlay {
 namespace {
@@ -36,6 +37,9 @@ class ExpertStacker::Builder {
   Builder(const HfFamily& family, const std::string& folder) : family_(family), folder_(folder) {}
 
   Status add(const std::string& before, const Group& group) {
+    for (const auto& [name, stored] : group) {
+      if (stored.entry.n_bytes == 0) return wrong_shape(stored, "none of them 0");
+    }
     if (group.contains("gate_up_proj_blocks")) return add_mxfp4(before, group);
     if (!group.contains("gate_up_proj")) return add_separate(before, group);
     INLAY_TRY(expect(before, group, {"gate_up_proj", "down_proj"}, family_.experts_transposed));
@@ -172,6 +176,7 @@ class ExpertStacker::Builder {
   Status add_columns(std::string name, const Stored& t, uint64_t first, uint64_t step) {
     INLAY_ASSIGN(const DType dtype, hf_stored_type(t.entry, *t.source));
     const uint64_t element = traits(dtype).block_bytes;
+    if (t.entry.shape[0] > static_cast<int64_t>(kMaxExperts)) return wrong_shape(t, ("at most " + std::to_string(kMaxExperts) + " experts").c_str());
     const auto n_inputs = static_cast<uint64_t>(t.entry.shape[1]), n_cols = static_cast<uint64_t>(t.entry.shape[2]);
     begin(std::move(name), dtype, {t.entry.shape[0], t.entry.shape[2] / static_cast<int64_t>(step), t.entry.shape[1]});
     for (uint64_t e = 0; e < static_cast<uint64_t>(t.entry.shape[0]); ++e) {

@@ -97,9 +97,13 @@ class Unpacker {
     return error(Code::format, "%s has no %s beside it", where(*find(codes)).c_str(), quote(name).c_str());
   }
 
+  Status check_bytes(const HfStoredTensor& t) const {
+    return t.entry->n_bytes > 0 ? Status{} : error(Code::format, "%s has no bytes", where(t).c_str());
+  }
+
   // The tensor becomes a part of the matrix.
   Status take(const HfStoredTensor& t, PackedMatrix& m, Table table) {
-    if (t.entry->n_bytes == 0) return error(Code::format, "%s has no bytes", where(t).c_str());
+    INLAY_TRY(check_bytes(t));
     m.parts.push_back({t.source, t.entry->offset, t.entry->n_bytes, table});
     out_.taken[static_cast<size_t>(&t - tensors_.data())] = true;
     return {};
@@ -161,6 +165,7 @@ class Unpacker {
     const Shape& shape = codes.entry->shape;
     if (codes.entry->dtype != "I32" || shape.size() != 2)
       return mismatch(codes, "I32", awq ? "[inputs, outputs / 8]" : "[inputs * bits / 32, outputs]");
+    INLAY_TRY(check_bytes(codes));  // of none, a dimension may be any number
     PackedMatrix m = {.name = stem + ".weight",
                       .n_rows = shape[1] * (awq ? per_word : 1),
                       .n_cols = shape[0] * (awq ? 1 : per_word),

@@ -20,6 +20,7 @@ constexpr HfPoolingMode kModes[] = {{"cls", "pooling_mode_cls_token", 2},
                                     {"weightedmean", "pooling_mode_weightedmean_tokens", 0},
                                     {"lasttoken", "pooling_mode_lasttoken", 3}};
 constexpr size_t kMostModes = 16;
+constexpr size_t kMostSteps = 16;  // behind the pooling: the matrix of each Dense is kept, also of one that is named again
 
 constexpr const char* kTextRules = "sentence_bert_config.json";
 constexpr int64_t kMostFeatures = 1000000;
@@ -112,6 +113,8 @@ Result<Modules> read_modules(const std::string& folder) {
     } else if (kind != "Dropout") {  // nothing is dropped but in training
       out.refuse(type);
     }
+    if (out.steps.size() > kMostSteps)
+      return error(Code::unsupported, "%s is one module more than the %zu that may follow the pooling", module.where().c_str(), kMostSteps);
   }
   return out;
 }

@@ -203,7 +203,7 @@ class VocabularyWriter {
       last = id;
     }
     for (size_t i = 0; i < out.size(); ++i) {
-      if (tokens_.types()[i] == kNormal && n_ways[i] != n_pairs(tokens_.texts()[i]) && unmade.empty()) unmade = tokens_.texts()[i];
+      if (unmade.empty() && tokens_.types()[i] == kNormal && n_ways[i] != n_pairs(tokens_.texts()[i])) unmade = tokens_.texts()[i];
       if (n_ways[i] == 0) out[i] = -static_cast<float>(n_made + 1);
     }
     if (!unordered.empty()) unsaid_.push_back("the order of merges, such as of " + quote(unordered));
@@ -211,8 +211,9 @@ class VocabularyWriter {
     return out;
   }
 
-  // In how many ways two tokens of the text make this one.
+  // In how many ways two tokens of the text make this one. Of a token that is longer than those of any model it is not counted.
   size_t n_pairs(std::string_view token) const {
+    if (token.size() > kMaxCountedBytes) return SIZE_MAX;
     size_t n = 0;
     for (size_t i = 1; i < token.size(); ++i) {
       if ((static_cast<unsigned char>(token[i]) & 0xC0) == 0x80) continue;
@@ -220,6 +221,8 @@ class VocabularyWriter {
     }
     return n;
   }
+
+  static constexpr size_t kMaxCountedBytes = 4096;
 
   bool is_of_text(std::string_view part) const {
     const int32_t id = tokens_.find(part);
@@ -573,6 +576,8 @@ class VocabularyWriter {
     return {};
   }
 
+  static constexpr size_t kMaxAround = 256;
+
   // Tokens that stand around a text.
   struct Around {
     std::vector<std::string_view> before, after;
@@ -601,6 +606,7 @@ class VocabularyWriter {
     if (type == "TemplateProcessing") {
       INLAY_ASSIGN(const JsonValue single, post.get("single"));
       INLAY_ASSIGN(const JsonElements parts, single.as_array());
+      if (parts.size() > kMaxAround) return single.expected("at most 256 items");  // each is sought among all special_tokens
       bool behind = false;
       for (const JsonValue part : parts) {
         const auto special = part.find("SpecialToken");
@@ -636,6 +642,7 @@ class VocabularyWriter {
   Status add_text_of(const JsonValue& id_value, std::vector<std::string_view>& out) const {
     INLAY_ASSIGN(const uint64_t id, id_value.as_u64());
     if (id >= tokens_.texts().size()) return id_value.expected("the id of a token");
+    if (out.size() >= kMaxAround) return id_value.expected("the last of at most 256 tokens around a text");
     out.push_back(tokens_.texts()[id]);
     return {};
   }

@@ -110,7 +110,7 @@ class ArchKeys {
   std::string prefix_;
 };
 
-constexpr uint64_t kMaxWidth = 1 << 20, kMaxHeads = 4096, kMaxHead = 256, kMaxContext = 1 << 30;
+constexpr uint64_t kMaxWidth = 1 << 20, kMaxHeads = 4096, kMaxContext = 1 << 30;
 
 Status read_widths(const ArchKeys& keys, ModelSpec& spec) {
   INLAY_ASSIGN(spec.n_layers, keys.size("block_count", kMaxLayers));
@@ -261,7 +261,7 @@ Status read_scales(const ArchKeys& keys, const ArchSpec& arch, ModelSpec& spec) 
 
 // Kernels take the matrices of experts in tiles, which no two experts share.
 constexpr int32_t kExpertRowMultiple = 16;
-constexpr uint64_t kMaxExperts = 512, kMaxChosen = 32;
+constexpr uint64_t kMaxChosen = 32;
 
 Status read_expert_widths(const ArchKeys& keys, const ArchSpec& arch, ModelSpec& spec) {
   MoeSpec& moe = spec.moe;

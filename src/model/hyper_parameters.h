@@ -7,7 +7,7 @@
 
 namespace inlay {
 
-inline constexpr uint64_t kMaxLayers = 1024;
+inline constexpr uint64_t kMaxLayers = 1024, kMaxHead = 256, kMaxExperts = 512;
 
 // All but what only tensors tell: n_vocab, tied embeddings, which optional weights exist, frequency factors.
 Result<ModelSpec> read_hyper_parameters(const Metadata& metadata, const ArchSpec& arch);

@@ -528,6 +528,11 @@ const KnownKeys& known_file(std::string_view name) {
   return *std::ranges::find_if(kFiles, [&](const KnownKeys& file) { return name == file.where; });
 }
 
+std::string shown_key(std::string_view key) {
+  const std::string quoted = quote(key);
+  return quoted.substr(1, quoted.size() - 2);
+}
+
 std::vector<std::string> unknown_keys(const JsonValue& object, const KnownKeys& known) {
   return unknown_keys(object, known.unread, [&](std::string_view key) { return std::ranges::find(known.read, key) != known.read.end(); });
 }

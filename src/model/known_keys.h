@@ -61,6 +61,7 @@ Status refuse_keys(const JsonValue& object, std::span<const UnreadKey> unread);
 Status refuse_gguf_keys(const Metadata& metadata, std::string_view arch);  // likewise of "<arch>."
 const KnownKeys& known_file(std::string_view name);  // one of known_files()
 
+std::string shown_key(std::string_view key);  // as in a path: JsonValue::path() takes time that grows with the members before
 bool changes_nothing(std::span<const UnreadKey> unread, std::string_view key, const JsonValue& value);
 // One line for all keys of a file, if there are any. `root` is the document's.
 std::vector<std::string> key_warning(const JsonValue& root, const std::vector<std::string>& keys);
@@ -68,8 +69,9 @@ std::vector<std::string> key_warning(const JsonValue& root, const std::vector<st
 template <class IsRead>
 std::vector<std::string> unknown_keys(const JsonValue& object, const std::span<const UnreadKey> unread, const IsRead& is_read) {
   std::vector<std::string> out;
+  const std::string before = object.place() == 0 ? "" : object.path() + ".";
   for (const JsonMember& member : object.members()) {
-    if (!is_read(member.key) && !changes_nothing(unread, member.key, member.value)) out.push_back(member.value.path());
+    if (!is_read(member.key) && !changes_nothing(unread, member.key, member.value)) out.push_back(before + shown_key(member.key));
   }
   return out;
 }

@@ -48,6 +48,7 @@ Result<Value> element(Run& run, const Value& value, int64_t index) {
 }  // namespace
 
 Result<Value> attribute_of(Run& run, const Value& value, std::string_view name) {
+  INLAY_TRY(run.charge_bytes(name.size()));
   if (value.is_undefined()) return undefined_error(value);
   if (name.starts_with("__") && name.ends_with("__") && name.size() > 4) return unsafe(value, name);
   if (value.is(Kind::object)) {
@@ -75,7 +76,7 @@ Result<Value> attribute_of(Run& run, const Value& value, std::string_view name) 
 Result<Value> item_of(Run& run, const Value& value, const Value& key) {
   if (value.is_undefined()) return undefined_error(value);
   if (value.is(Kind::map) && hashable(key)) {
-    INLAY_TRY(run.charge(key.is_string() ? 0 : value.map().n_other_keys()));
+    INLAY_TRY(run.charge_search(value.map(), key));
     if (const Value* found = value.map().find(key)) return *found;
   }
   const bool indexed = value.is_string() || (value.is(Kind::list) && value.list().kind <= ListKind::range);
@@ -86,22 +87,23 @@ Result<Value> item_of(Run& run, const Value& value, const Value& key) {
 
 Result<Value> path_of(Run& run, const Value& value, const Value& path, const Value* otherwise) {
   Value at = value;
-  std::vector<Value> steps;
   if (path.is_none()) return at;
-  if (path.is_string()) {
-    for (const std::string_view part : split(path.text(), ".", SIZE_MAX, Side::left)) {
-      int64_t index = 0;
-      const auto parsed = std::from_chars(part.data(), part.data() + part.size(), index);
-      const bool is_index = !part.empty() && part[0] != '-' && parsed.ec == std::errc() && parsed.ptr == part.data() + part.size();
-      steps.push_back(is_index ? Value(index) : Value(std::string(part)));
-    }
-  } else {
-    steps.push_back(path);
-  }
-  for (const Value& step : steps) {
+  const auto go = [&](const Value& step) -> Status {
     INLAY_TRY(run.charge(1));
     INLAY_ASSIGN(at, item_of(run, at, step));
     if (at.is_undefined() && otherwise) at = *otherwise;
+    return {};
+  };
+  if (!path.is_string()) {
+    INLAY_TRY(go(path));
+    return at;
+  }
+  INLAY_TRY(run.charge_bytes(path.text().size()));
+  for (const std::string_view part : split(path.text(), ".", SIZE_MAX, Side::left)) {
+    int64_t index = 0;
+    const auto parsed = std::from_chars(part.data(), part.data() + part.size(), index);
+    const bool is_index = !part.empty() && part[0] != '-' && parsed.ec == std::errc() && parsed.ptr == part.data() + part.size();
+    INLAY_TRY(go(is_index ? Value(index) : Value(std::string(part))));
   }
   return at;
 }

@@ -29,10 +29,10 @@ Result<Bound> Bound::bind(const Arguments& arguments, std::string_view function,
   return out;
 }
 
-Result<std::string> Bound::text(size_t which, std::string_view otherwise) const {
-  if (!given_[which]) return std::string(otherwise);
+Result<std::string_view> Bound::text(size_t which, std::string_view otherwise) const {
+  if (!given_[which]) return otherwise;
   if (values_[which].is_undefined()) return undefined_error(values_[which]);
-  if (values_[which].is_string()) return values_[which].text();
+  if (values_[which].is_string()) return std::string_view(values_[which].text());
   return type_error("%s: '%s' must be str, not %s", function_.c_str(), std::string(parameters_[which]).c_str(),
                     values_[which].type_name());
 }

@@ -20,7 +20,7 @@ class Bound {
   bool has(size_t which) const { return given_[which]; }
   const Value& operator[](size_t which) const { return values_[which]; }  // none if not given
   // Values of the expected type, or the default if absent.
-  Result<std::string> text(size_t which, std::string_view otherwise = "") const;
+  Result<std::string_view> text(size_t which, std::string_view otherwise = "") const;
   Result<int64_t> integer(size_t which, int64_t otherwise) const;
   bool truth(size_t which, bool otherwise) const { return given_[which] ? values_[which].truth() : otherwise; }
 

@@ -78,9 +78,15 @@ Result<Value> Interpreter::evaluate_known(const Expression& expression, Frame* f
 
 Result<Value> Interpreter::evaluate_name(const Expression& expression, Frame* frame) {
   const std::string_view name = expression.name;
-  for (; frame; frame = frame->parent)
-    for (const auto& [known, value] : frame->names)
-      if (known == name) return value;
+  INLAY_TRY(run_.charge_bytes(name.size()));
+  const Value* variable = nullptr;
+  size_t n_names = 0;
+  for (; frame && !variable; frame = frame->parent) {
+    n_names += 1 + frame->names.size();
+    variable = frame->find(name);
+  }
+  INLAY_TRY(run_.charge_product(n_names, 1 + name.size() / kBytesPerStep));
+  if (variable) return *variable;
   if (const Value* found = context_.find(name)) return *found;
   for (const auto& [known, value] : globals_)
     if (known == name) return value;
@@ -139,6 +145,7 @@ Result<Arguments> Interpreter::arguments_of(const Expression& call, Frame* frame
     out.positional.insert(out.positional.end(), items.begin(), items.end());
   }
   for (const auto& [name, expression] : call.keywords) {
+    INLAY_TRY(run_.charge_bytes(name.size()));
     INLAY_ASSIGN(Value value, evaluate(*expression, frame));
     out.named.emplace_back(name, std::move(value));
   }
@@ -147,9 +154,9 @@ Result<Arguments> Interpreter::arguments_of(const Expression& call, Frame* frame
   if (!value.is(Kind::map)) return type_error("argument after ** must be a mapping, not %s", value.type_name());
   for (const auto& [name, item] : value.map().entries()) {
     if (!name.is_string()) return type_error("keywords must be strings");
+    INLAY_TRY(run_.charge(1 + out.named.size() * name.weight()));
     const bool given = std::any_of(out.named.begin(), out.named.end(), [&, &name = name](const auto& argument) { return argument.first == name.text(); });
     if (given) return type_error("got two values for the argument '%s'", name.text().c_str());
-    INLAY_TRY(run_.charge(1 + out.named.size()));
     out.named.emplace_back(name.text(), item);
   }
   return out;
@@ -207,8 +214,7 @@ Result<bool> Interpreter::holds(std::string_view sign, const Value& a, const Val
     INLAY_ASSIGN(const bool same, run_.same(a, b));
     return same == (sign == "==");
   }
-  INLAY_TRY(run_.charge(std::min(a.weight(), b.weight())));
-  INLAY_ASSIGN(const Order order, compare(a, b, std::string(sign).c_str()));
+  INLAY_ASSIGN(const Order order, run_.order(a, b, std::string(sign).c_str()));
   if (order == Order::unordered) return false;
   if (order == Order::same) return sign == "<=" || sign == ">=";
   return order == Order::less ? sign[0] == '<' : sign[0] == '>';

@@ -13,7 +13,7 @@ namespace {
 class Macro : public Object {
  public:
   Macro(Interpreter& interpreter, const MacroDefinition& definition, Frame* closure)
-      : interpreter_(interpreter), definition_(definition), closure_(closure) {}
+      : interpreter_(interpreter), definition_(definition), closure_(closure), name_(definition.name) {}
   const char* type_name() const override { return "Macro"; }
   bool callable() const override { return true; }
   Result<Value> call(Run&, const Arguments& arguments) override {
@@ -21,16 +21,22 @@ class Macro : public Object {
   }
   std::optional<std::string> text() const override { return "<Macro '" + definition_.name + "'>"; }
   std::optional<Value> attribute(Run&, std::string_view name) override {
-    return name == "name" ? std::optional(Value(definition_.name)) : std::nullopt;
+    return name == "name" ? std::optional(name_) : std::nullopt;
   }
 
  private:
   Interpreter& interpreter_;
   const MacroDefinition& definition_;
   Frame* closure_;
+  const Value name_;
 };
 
 }  // namespace
+
+const Value* Frame::find(std::string_view name) const {
+  const auto found = std::find_if(names.begin(), names.end(), [&](const auto& known) { return known.first == name; });
+  return found == names.end() ? nullptr : &found->second;
+}
 
 void Frame::set(std::string_view name, Value value) {
   for (auto& [known, old] : names)
@@ -90,6 +96,7 @@ Status Interpreter::emit_value(const Value& value) {
   const size_t at = out_->bytes.size();
   if (value.is_string()) {
     INLAY_TRY(emit(value.text()));
+    INLAY_TRY(run_.charge_bytes(value.foreign().size() * sizeof(Span)));
     add_spans(out_->foreign, at, value.foreign(), {0, value.text().size()});
     return {};
   }
@@ -254,10 +261,9 @@ Status Interpreter::run_print(const Expression& expression, Frame* frame) {
 }
 
 Status Interpreter::run_macro(const Statement& statement, Frame* frame) {
-  INLAY_TRY(run_.charge(4));
+  INLAY_TRY(run_.charge(4 + statement.macro->name.size() / kBytesPerStep));
   keep(frame);
-  frame->set(statement.macro->name, Value(run_.make<Macro>(*this, *statement.macro, frame)));
-  return {};
+  return set(frame, statement.macro->name, Value(run_.make<Macro>(*this, *statement.macro, frame)));
 }
 
 Status Interpreter::run_call_block(const Statement& statement, Frame* frame) {
@@ -270,6 +276,12 @@ Status Interpreter::run_call_block(const Statement& statement, Frame* frame) {
   return emit_value(out);
 }
 
+Status Interpreter::set(Frame* frame, std::string_view name, Value value) {
+  INLAY_TRY(run_.charge_product(frame->names.size(), 1 + name.size() / kBytesPerStep));
+  frame->set(name, std::move(value));
+  return {};
+}
+
 Status Interpreter::assign_attribute(const Expression& target, const Value& value, Frame* frame) {
   INLAY_ASSIGN(const Value object, evaluate(*target.parts[0], frame));
   auto* space = object.is(Kind::object) ? dynamic_cast<Namespace*>(&object.object()) : nullptr;
@@ -279,10 +291,7 @@ Status Interpreter::assign_attribute(const Expression& target, const Value& valu
 
 Status Interpreter::assign(const Expression& target, const Value& value, Frame* frame) {
   if (target.kind == ExpressionKind::attribute) return assign_attribute(target, value, frame);
-  if (target.kind == ExpressionKind::name) {
-    frame->set(target.name, value);
-    return {};
-  }
+  if (target.kind == ExpressionKind::name) return set(frame, target.name, value);
   if (value.is_undefined()) return located(target.position, undefined_error(value));
   INLAY_ASSIGN(const std::vector<Value> items, run_.iterate(value));
   if (items.size() != target.parts.size())
@@ -295,17 +304,19 @@ Status Interpreter::bind_parameters(const MacroDefinition& macro, Frame* frame, 
   const size_t n = macro.parameters.size(), n_without_default = n - macro.defaults.size();
   for (size_t i = 0; i < n; ++i) {
     const std::string& name = macro.parameters[i];
+    INLAY_TRY(run_.charge(1 + name.size() / kBytesPerStep));
+    INLAY_TRY(run_.charge_product(arguments.named.size(), 1 + name.size() / kBytesPerStep));
     const auto named = std::find_if(arguments.named.begin(), arguments.named.end(),
                                     [&](const auto& argument) { return argument.first == name; });
     if (i < arguments.positional.size()) {
-      frame->set(name, arguments.positional[i]);
+      INLAY_TRY(set(frame, name, arguments.positional[i]));
     } else if (named != arguments.named.end()) {
-      frame->set(name, named->second);
+      INLAY_TRY(set(frame, name, named->second));
     } else if (i >= n_without_default) {
       INLAY_ASSIGN(Value value, evaluate(*macro.defaults[i - n_without_default], frame));
-      frame->set(name, std::move(value));
+      INLAY_TRY(set(frame, name, std::move(value)));
     } else {
-      frame->set(name, Value::undefined("parameter '" + name + "' was not provided"));
+      INLAY_TRY(set(frame, name, Value::undefined("parameter '" + name + "' was not provided")));
     }
   }
   return {};
@@ -321,6 +332,7 @@ Status Interpreter::bind_surplus(const MacroDefinition& macro, Frame* frame, con
   Map kwargs;
   Value caller = Value::undefined("No caller defined");
   for (const auto& [name, value] : arguments.named) {
+    INLAY_TRY(run_.charge_product(n, 1 + name.size() / kBytesPerStep));
     const auto known = std::find(macro.parameters.begin(), macro.parameters.end(), name);
     if (known != macro.parameters.end()) {
       if (static_cast<size_t>(known - macro.parameters.begin()) < arguments.positional.size())

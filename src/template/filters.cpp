@@ -59,11 +59,23 @@ Result<Value> to_real(Run& run, const Value& value, const Arguments& arguments) 
   return bound.has(0) ? bound[0] : Value(0.0);
 }
 
+// Half to even. `digits` is below 0.
+Result<Value> round_integer(int64_t value, int64_t digits) {
+  if (digits < -19) return Value(int64_t{0});  // less than half of 10^20
+  uint64_t scale = 1;
+  for (; digits < 0; ++digits) scale *= 10;
+  const uint64_t magnitude = value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+  const uint64_t rest = magnitude % scale, below = magnitude - rest, missing = scale - rest;
+  const uint64_t out = rest > missing || (rest == missing && below / scale % 2 == 1) ? below + scale : below;
+  if (out > static_cast<uint64_t>(INT64_MAX)) return error(Code::unsupported, "an integer does not fit in 64 bits");
+  return Value(value < 0 ? -static_cast<int64_t>(out) : static_cast<int64_t>(out));
+}
+
 // Rounds half to even on the exact value, as the decimal text of printf does.
 Result<double> round_decimal(double value, int64_t digits) {
   if (digits > 300) return value;
   if (digits < 0) {
-    const double scale = std::pow(10.0, static_cast<double>(std::min<int64_t>(-digits, 400)));
+    const double scale = std::pow(10.0, static_cast<double>(-std::max<int64_t>(digits, -400)));
     return std::isinf(scale) ? 0.0 : std::nearbyint(value / scale) * scale;
   }
   char buffer[768];
@@ -76,7 +88,7 @@ Result<double> round_decimal(double value, int64_t digits) {
 
 Result<Value> round(Run&, const Value& value, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "round", {"precision", "method"}));
-  INLAY_ASSIGN(const std::string method, bound.text(1, "common"));
+  INLAY_ASSIGN(const std::string_view method, bound.text(1, "common"));
   if (value.is_undefined()) return undefined_error(value);
   if (!value.is_number()) return type_error("type %s doesn't define __round__ method", value.type_name());
   if (method != "common" && method != "ceil" && method != "floor")
@@ -86,12 +98,12 @@ Result<Value> round(Run&, const Value& value, const Arguments& arguments) {
   if (!to_whole) {
     INLAY_ASSIGN(digits, bound.integer(0, 0));
   }
-  if (method == "common" && value.is_integral() && digits >= 0) return Value(value.integer());
+  if (method == "common" && value.is_integral()) return digits >= 0 ? Value(value.integer()) : round_integer(value.integer(), digits);
   if (!std::isfinite(value.real())) return to_whole || method != "common" ? Result<Value>(type_error("cannot convert float %s to integer", real_text(value.real()).c_str())) : value;
   if (method == "common") {
     INLAY_ASSIGN(const double out, round_decimal(value.real(), digits));
     if (to_whole && !(std::fabs(out) < 9.2e18)) return error(Code::unsupported, "an integer does not fit in 64 bits");
-    return value.is_integral() || to_whole ? Value(static_cast<int64_t>(out)) : Value(out);
+    return to_whole ? Value(static_cast<int64_t>(out)) : Value(out);
   }
   const double scale = std::pow(10.0, static_cast<double>(digits));
   const double scaled = value.real() * scale;

@@ -245,7 +245,7 @@ Status append_strftime(const std::tm& now, std::string_view format, std::string&
 
 Result<Value> strftime_now(Run& run, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "strftime_now", {"format"}, 1));
-  INLAY_ASSIGN(const std::string format, bound.text(0));
+  INLAY_ASSIGN(const std::string_view format, bound.text(0));
   std::string out;
   INLAY_TRY(append_strftime(run.now, format, out));
   return run.text(std::move(out));

@@ -19,6 +19,7 @@ struct Frame {
   std::vector<std::pair<std::string_view, Value>> names;
   bool kept = false;  // a macro remembers it
 
+  const Value* find(std::string_view name) const;
   void set(std::string_view name, Value value);
 };
 
@@ -48,6 +49,7 @@ class Interpreter {
   Status run_macro(const Statement& statement, Frame* frame);
   Status run_call_block(const Statement& statement, Frame* frame);
   Status run_print(const Expression& expression, Frame* frame);
+  Status set(Frame* frame, std::string_view name, Value value);  // pays for the names that it looks through
   Status assign(const Expression& target, const Value& value, Frame* frame);
   Status assign_attribute(const Expression& target, const Value& value, Frame* frame);
   // The text of a body in a scope of its own.

@@ -94,6 +94,7 @@ Status JsonWriter::list(const Value& value, size_t level) {
 
 Status JsonWriter::key(const Value& key) {
   if (key.is_string()) {
+    INLAY_TRY(run_.charge_bytes(key.text().size()));
     string(key.text());
     return {};
   }
@@ -116,6 +117,7 @@ Status JsonWriter::map(const Map& map, size_t level) {
   std::vector<const Map::Entry*> entries;
   for (const auto& entry : map.entries()) entries.push_back(&entry);
   if (style_.sorted) {
+    INLAY_TRY(run_.charge_sort(map));
     for (size_t i = 1; i < entries.size(); ++i) {
       const auto comparable = compare(entries[i - 1]->first, entries[i]->first, "<");
       if (!comparable.ok()) return comparable.status();
@@ -175,6 +177,7 @@ Status read_style(Run& run, const Bound& bound, bool is_text, Style& style) {
   style.indented = bound.has(1) && !bound[1].is_none();
   if (style.indented) {
     if (bound[1].is_string()) {
+      INLAY_TRY(run.charge_bytes(bound[1].text().size()));
       style.indent = bound[1].text();
     } else if (!is_text) {
       INLAY_ASSIGN(const int64_t width, bound.integer(1, 0));

@@ -1,6 +1,7 @@
 // Filters that lay text out: wordwrap, pprint, filesizeformat, xmlattr.
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "src/base/format.h"
 #include "src/template/binding.h"
@@ -15,7 +16,7 @@ namespace {
 
 // ---- wordwrap, as Python's textwrap does it
 
-using Points = std::vector<std::string_view>;  // the characters of a text
+using Points = std::span<const std::string_view>;  // characters of a text
 
 uint32_t value_of(std::string_view c) { return decode_utf8(c.data()).value; }
 
@@ -27,16 +28,18 @@ class Wrapper {
   // The lines of one line; a word that is to be cut needs a whole number for a width.
   Result<std::vector<std::string>> lines(std::string_view text) const {
     if (!(width_ > 0)) return type_error("wordwrap: 'width' must be above 0");
-    std::vector<Points> chunks = split(code_points(text));
+    const auto characters = code_points(text);
+    const std::vector<std::string_view> points(characters.begin(), characters.end());
+    std::vector<Points> chunks = split(points);
     std::reverse(chunks.begin(), chunks.end());
     std::vector<std::string> out;
     while (!chunks.empty()) {
-      if (is_blank(chunks.back()) && !out.empty()) chunks.pop_back();
+      if (!out.empty() && is_blank(chunks.back())) chunks.pop_back();
       std::vector<Points> line;
       size_t length = 0;
       while (!chunks.empty() && static_cast<double>(length + chunks.back().size()) <= width_) {
         length += chunks.back().size();
-        line.push_back(std::move(chunks.back()));
+        line.push_back(chunks.back());
         chunks.pop_back();
       }
       if (!chunks.empty() && static_cast<double>(chunks.back().size()) > width_) INLAY_TRY(cut_word(chunks, line, length));
@@ -52,27 +55,28 @@ class Wrapper {
 
  private:
   static bool is_blank_character(std::string_view c) { return c.size() == 1 && std::string_view("\t\n\v\f\r ").find(c[0]) != std::string_view::npos; }
-  static bool is_blank(const Points& chunk) {
+  static bool is_blank(Points chunk) {
     return std::all_of(chunk.begin(), chunk.end(), [](std::string_view c) { return is_space(value_of(c)); });
   }
-  static bool is_hyphen(const Points& text, size_t at) { return at < text.size() && text[at] == "-"; }
-  static bool is_word_character(const Points& text, size_t at) { return at < text.size() && is_word(value_of(text[at])); }
+  static bool is_hyphen(Points text, size_t at) { return at < text.size() && text[at] == "-"; }
+  static bool is_word_character(Points text, size_t at) { return at < text.size() && is_word(value_of(text[at])); }
   // A word's character that is no decimal digit.
-  static bool is_letter_at(const Points& text, size_t at) {
+  static bool is_letter_at(Points text, size_t at) {
     return is_word_character(text, at) && !(is_number(value_of(text[at])) && value_of(text[at]) < 0x80);
   }
-  static bool is_word_or_sign(const Points& text, size_t at) {
+  static bool is_word_or_sign(Points text, size_t at) {
     return is_word_character(text, at) || (text[at].size() == 1 && std::string_view("!\"'&.,?").find(text[at][0]) != std::string_view::npos);
   }
   // Two hyphens or more between words: how many, or 0.
-  static size_t dash_at(const Points& text, size_t at) {
+  static size_t dash_at(Points text, size_t at) {
+    if (at == 0 || !is_word_or_sign(text, at - 1)) return 0;
     size_t n = 0;
     while (is_hyphen(text, at + n)) ++n;
-    return n >= 2 && at > 0 && is_word_or_sign(text, at - 1) && is_word_character(text, at + n) ? n : 0;
+    return n >= 2 && is_word_character(text, at + n) ? n : 0;
   }
 
   // Whether a word, begun at `begin`, may end in front of `at`.
-  static bool word_ends(const Points& text, size_t begin, size_t at) {
+  static bool word_ends(Points text, size_t begin, size_t at) {
     if (at == text.size() || is_blank_character(text[at]) || dash_at(text, at)) return true;
     if (at < begin + 2 || !is_hyphen(text, at - 1)) return false;  // behind a hyphen
     const bool behind_letters = at >= 3 && is_letter_at(text, at - 2) && is_letter_at(text, at - 3);
@@ -81,7 +85,7 @@ class Wrapper {
     return (behind_letters || behind_hyphenated) && is_letter_at(text, at) && is_letter_at(text, next);
   }
 
-  std::vector<Points> split(const Points& text) const {
+  std::vector<Points> split(Points text) const {
     std::vector<Points> out;
     for (size_t begin = 0, end; begin < text.size(); begin = end) {
       end = begin + 1;
@@ -94,7 +98,7 @@ class Wrapper {
       } else {
         while (!word_ends(text, begin, end)) ++end;
       }
-      out.emplace_back(text.begin() + static_cast<std::ptrdiff_t>(begin), text.begin() + static_cast<std::ptrdiff_t>(end));
+      out.push_back(text.subspan(begin, end - begin));
     }
     return out;
   }
@@ -109,14 +113,13 @@ class Wrapper {
       if (breaks_at_hyphens_) {
         size_t hyphen = std::min(room, word.size());
         while (hyphen > 0 && word[hyphen - 1] != "-") --hyphen;
-        const auto to = word.begin() + static_cast<std::ptrdiff_t>(hyphen);
-        if (hyphen > 1 && std::any_of(word.begin(), to - 1, [](std::string_view c) { return c != "-"; })) end = hyphen;
+        if (hyphen > 1 && std::ranges::any_of(word.first(hyphen - 1), [](std::string_view c) { return c != "-"; })) end = hyphen;
       }
-      const auto cut = word.begin() + static_cast<std::ptrdiff_t>(std::min(end, word.size()));
-      line.emplace_back(word.begin(), cut);
-      word.erase(word.begin(), cut);
+      end = std::min(end, word.size());
+      line.push_back(word.first(end));
+      word = word.subspan(end);
     } else if (line.empty()) {
-      line.push_back(std::move(word));
+      line.push_back(word);
       chunks.pop_back();
     }
     return {};
@@ -130,7 +133,7 @@ Result<Value> word_wrap(Run& run, const Value& value, const Arguments& arguments
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "wordwrap", {"width", "break_long_words", "wrapstring", "break_on_hyphens"}));
   if (value.is_undefined()) return undefined_error(value);
   if (!value.is_string()) return type_error("wordwrap needs a string, not %s", value.type_name());
-  INLAY_ASSIGN(std::string separator, bound[2].is_none() ? Result<std::string>("\n") : bound.text(2));
+  if (!bound[2].is_none()) INLAY_TRY(bound.text(2).status());
   INLAY_TRY(run.charge(value.text().size()));
   std::vector<Value> out;
   const auto lines = split_lines(value.text(), false);
@@ -144,7 +147,7 @@ Result<Value> word_wrap(Run& run, const Value& value, const Arguments& arguments
       out.push_back(std::move(text));
     }
   }
-  return join_texts(run, out, Value(std::move(separator), bound[2].is_markup()));
+  return join_texts(run, out, bound[2].is_none() ? Value(std::string("\n")) : bound[2]);
 }
 
 // ---- pprint, as Python's pprint.pformat does it
@@ -214,7 +217,7 @@ class PrettyPrinter {
   Result<std::vector<const Map::Entry*>> sorted(const Map& map) {
     std::vector<const Map::Entry*> out_entries;
     for (const auto& entry : map.entries()) out_entries.push_back(&entry);
-    INLAY_TRY(run_.charge(out_entries.size()));
+    INLAY_TRY(run_.charge_sort(map));
     std::stable_sort(out_entries.begin(), out_entries.end(), [](const Map::Entry* a, const Map::Entry* b) {
       const auto order = compare(a->first, b->first, "<");
       return order.ok() ? *order == Order::less : std::string_view(a->first.type_name()) < b->first.type_name();
@@ -302,14 +305,15 @@ class PrettyPrinter {
   // Words, each with the white space behind it.
   static std::vector<std::string_view> words_of(std::string_view text) {
     std::vector<std::string_view> words;
-    const Points points = code_points(text);
-    for (size_t i = 0; i < points.size();) {
-      const char* begin = points[i].data();
-      while (i < points.size() && !is_space(value_of(points[i]))) ++i;
-      while (i < points.size() && is_space(value_of(points[i]))) ++i;
-      const char* end = i < points.size() ? points[i].data() : text.data() + text.size();
-      words.emplace_back(begin, static_cast<size_t>(end - begin));
+    size_t begin = 0;
+    bool in_space = false;
+    for (const std::string_view c : code_points(text)) {
+      const bool space = is_space(value_of(c));
+      const auto at = static_cast<size_t>(c.data() - text.data());
+      if (in_space && !space) words.push_back(text.substr(begin, at - begin)), begin = at;
+      in_space = space;
     }
+    if (begin < text.size()) words.push_back(text.substr(begin));
     return words;
   }
 
@@ -329,6 +333,7 @@ Result<Value> file_size(Run& run, const Value& value, const Arguments& arguments
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "filesizeformat", {"binary"}));
   const bool binary = bound.truth(0, false);
   if (value.is_undefined()) return undefined_error(value);
+  if (value.is_string()) INLAY_TRY(run.charge_bytes(value.text().size()));
   const std::optional<double> bytes = value.is_number() ? std::optional(value.real()) : value.is_string() ? parse_real(value.text()) : std::nullopt;
   if (!bytes) return type_error("filesizeformat needs a number, not %s", value.is_string() ? quoted_text(value.text()).c_str() : value.type_name());
   const double base = binary ? 1024 : 1000;
@@ -361,6 +366,7 @@ Result<Value> xml_attributes(Run& run, const Value& value, const Arguments& argu
     return {};
   };
   for (const auto& [key, item] : value.map().entries()) {
+    INLAY_TRY(run.charge(1));
     if (item.is_none() || item.is_undefined()) continue;
     if (!key.is_string()) return type_error("xmlattr: a name must be str, not %s", key.type_name());
     for (const std::string_view c : code_points(key.text()))

@@ -45,7 +45,7 @@ Status append_numbered(std::string_view digits, size_t n, std::string& out) {
     return error(Code::format, "a string escape lacks hexadecimal digits");
   if (code_point > 0x10FFFF || (code_point >= 0xD800 && code_point < 0xE000))
     return error(Code::format, "a string escape names no character: U+%04X", code_point);
-  append_code_point(out, code_point);
+  append_utf8(code_point, out);
   return {};
 }
 
@@ -54,7 +54,7 @@ size_t append_octal(std::string_view digits, std::string& out) {
   uint32_t code_point = 0;
   for (; n < 3 && n < digits.size() && is_digit(digits[n], 8); ++n)
     code_point = code_point * 8 + static_cast<uint32_t>(digits[n] - '0');
-  append_code_point(out, code_point);
+  append_utf8(code_point, out);
   return n;
 }
 

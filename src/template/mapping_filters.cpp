@@ -105,7 +105,7 @@ Result<Value> items(Run& run, const Value& value, const Arguments& arguments) {
 
 Result<Value> sort_map(Run& run, const Value& value, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "dictsort", {"case_sensitive", "by", "reverse"}));
-  INLAY_ASSIGN(const std::string by, bound.text(1, "key"));
+  INLAY_ASSIGN(const std::string_view by, bound.text(1, "key"));
   if (by != "key" && by != "value") return type_error("You can only sort by either \"key\" or \"value\"");
   const bool reverse = bound.truth(2, false);
   if (value.is_undefined()) return undefined_error(value);
@@ -153,9 +153,10 @@ Result<Value> group_by(Run& run, const Value& value, const Arguments& arguments)
 // Unlike a subscript this does not look at the items of a map.
 Result<Value> attribute(Run& run, const Value& value, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "attr", {"name"}, 1));
-  INLAY_ASSIGN(const std::string name, bound.text(0));
+  INLAY_ASSIGN(const std::string_view name, bound.text(0));
+  INLAY_TRY(run.charge_bytes(name.size()));
   if (value.is(Kind::map) && find_method(value, name).access == Access::absent)
-    return Value::undefined("'dict object' has no attribute '" + name + "'");
+    return Value::undefined("'dict object' has no attribute '" + std::string(name) + "'");
   return attribute_of(run, value, name);
 }
 

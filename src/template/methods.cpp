@@ -11,7 +11,7 @@ namespace {
 Result<Value> get(Run& run, const Value& self, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "get", {"key", "default"}, 1));
   if (!hashable(bound[0])) return type_error("unhashable type: '%s'", bound[0].type_name());
-  INLAY_TRY(run.charge(bound[0].is_string() ? 0 : self.map().n_other_keys()));
+  INLAY_TRY(run.charge_search(self.map(), bound[0]));
   const Value* found = self.map().find(bound[0]);
   return found ? *found : bound[1];
 }

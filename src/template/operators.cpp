@@ -152,7 +152,8 @@ Result<Value> slice_of(Run& run, const Value& value, const Value (&bounds)[3]) {
   if (value.is_undefined()) return undefined_error(value);
   if (value.is_string()) {
     INLAY_TRY(run.charge(1 + value.text().size() / 4));
-    const auto points = code_points(value.text());
+    const auto characters = code_points(value.text());
+    const std::vector<std::string_view> points(characters.begin(), characters.end());
     INLAY_ASSIGN(const auto positions, slice_positions(bounds, static_cast<int64_t>(points.size())));
     Text out{{}, value.is_markup()};
     for (const size_t at : positions.all) {

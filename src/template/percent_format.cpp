@@ -41,6 +41,7 @@ class PercentFormat {
       : run_(run), rest_(format), arguments_(arguments) {}
 
   Result<Value> write() {
+    INLAY_TRY(run_.charge_bytes(rest_.size()));
     std::string out;
     while (!rest_.empty()) {
       const size_t percent = std::min(rest_.find('%'), rest_.size());
@@ -122,12 +123,7 @@ class PercentFormat {
     if (field.type == 's' || field.type == 'r' || field.type == 'a') {
       INLAY_ASSIGN(text, field.type == 's' ? to_text(run_, value) : repr(run_, value));
       if (field.type == 'a') text = ascii(text);
-      if (field.precision >= 0) {
-        const auto points = code_points(text);
-        size_t n = 0;
-        for (size_t i = 0; i < points.size() && i < static_cast<size_t>(field.precision); ++i) n += points[i].size();
-        text.resize(n);
-      }
+      if (field.precision >= 0) text.resize(first_code_points(text, static_cast<size_t>(field.precision)).size());
       return padded(field, text, false);
     }
     if (value.is_undefined()) return undefined_error(value);
@@ -138,13 +134,13 @@ class PercentFormat {
   }
 
   static Result<std::string> character(const Value& value) {
-    if (value.is_string() && count_code_points(value.text()) == 1) return value.text();
+    if (value.is_string() && value.text().size() <= 4 && count_code_points(value.text()) == 1) return value.text();
     if (!value.is_integral()) return type_error("%%c requires int or char");
     const int64_t point = value.integer();
     if (point < 0 || point > 0x10FFFF) return type_error("%%c arg not in range(0x110000)");
     if (point >= 0xD800 && point < 0xE000) return error(Code::unsupported, "%%c of a surrogate is not supported");
     std::string out;
-    append_code_point(out, static_cast<uint32_t>(point));
+    append_utf8(static_cast<uint32_t>(point), out);
     return out;
   }
 
@@ -262,8 +258,9 @@ std::string grouped(std::string digits, const FieldStyle& style, size_t width) {
   const size_t n = std::min(digits.find_first_not_of(size == 4 ? "0123456789abcdefABCDEF" : "0123456789"), digits.size());
   const std::string behind = digits.substr(n);
   digits.resize(n);
-  const auto length = [&] { return digits.size() + (digits.size() - 1) / size + behind.size(); };
-  while (!digits.empty() && length() < width) digits.insert(0, 1, '0');
+  size_t n_digits = n;
+  while (n > 0 && n_digits + (n_digits - 1) / size + behind.size() < width) ++n_digits;
+  digits.insert(0, n_digits - n, '0');
   std::string out;
   for (size_t i = 0; i < digits.size(); ++i) {
     if (i > 0 && (digits.size() - i) % size == 0) out += style.grouping;
@@ -332,10 +329,7 @@ Result<std::string> styled(Run& run, const Value& value, std::string_view spec) 
     if (style.sign != '-' || style.grouping || style.alternate) return type_error("this format specifier is not allowed with strings");
     if (style.align == '=' && !style.zeros) return type_error("'=' alignment not allowed in string format specifier");
     if (style.align == '=') style.align = '<';
-    for (const std::string_view c : code_points(value.text())) {
-      if (style.precision >= 0 && style.precision-- == 0) break;
-      text += c;
-    }
+    text = style.precision < 0 ? value.text() : first_code_points(value.text(), static_cast<size_t>(style.precision));
   }
   const auto n = static_cast<int64_t>(count_code_points(text) + sign.size());
   const auto missing = static_cast<uint64_t>(std::max<int64_t>(0, style.width - n));
@@ -388,6 +382,7 @@ class BraceFormat {
 
   // NAME[!CONVERSION][:SPECIFICATION]
   Result<std::string> field(std::string_view text, int depth) {
+    INLAY_TRY(run_.charge(1));
     size_t end = 0;
     for (bool inside = false; end < text.size(); ++end) {
       if (text[end] == '[' || text[end] == ']') inside = text[end] == '[';
@@ -453,6 +448,7 @@ class BraceFormat {
       if (which < arguments_.positional.size()) return arguments_.positional[which];
       return type_error("format refers to argument %zu, which is not given", which);
     }
+    INLAY_TRY(run_.charge_product(arguments_.named.size(), name.size()));
     for (const auto& [keyword, value] : arguments_.named)
       if (keyword == name) return value;
     return type_error("format refers to the argument '%s', which is not given", name.c_str());
@@ -467,6 +463,7 @@ class BraceFormat {
 }  // namespace
 
 Result<Value> brace_format(Run& run, const std::string& format, const Arguments& arguments) {
+  INLAY_TRY(run.charge_bytes(format.size()));
   INLAY_ASSIGN(std::string out, BraceFormat(run, arguments).write(format));
   return run.text(std::move(out));
 }

@@ -94,6 +94,7 @@ Status append_repr(Run& run, const Value& value, std::string& out) {
     return {};
   }
   if (const auto text = value.object().text()) {
+    INLAY_TRY(run.charge_bytes(text->size()));
     out += *text;
     return {};
   }

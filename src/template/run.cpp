@@ -1,6 +1,7 @@
 #include "src/template/run.h"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 
 #include "src/template/text.h"
@@ -19,6 +20,21 @@ Status Run::charge_product(uint64_t n, uint64_t each) {
   return charge_bytes(n * each);
 }
 
+// Text is found in a tree, all else among the other such keys, one by one.
+Status Run::charge_search(const Map& map, const Value& key) {
+  if (key.is_string()) return charge_bytes(key.text().size());
+  if (map.n_other_keys() == 0) return {};
+  return charge(map.size() + map.n_other_keys() * std::min(key.weight(), limits.steps + 1));
+}
+
+Status Run::charge_sort(const Map& map) {
+  for (const auto& [key, value] : map.entries()) {
+    const uint64_t each = std::min(key.weight(), limits.steps + 1) * std::max(key.depth(), 1u);
+    INLAY_TRY(charge(each * static_cast<uint64_t>(std::bit_width(map.size()))));
+  }
+  return {};
+}
+
 Result<Value> Run::text(std::string bytes, bool markup) {
   Text out{std::move(bytes), markup};
   if (foreign) add_span(out.foreign, {0, out.bytes.size()});
@@ -26,7 +42,7 @@ Result<Value> Run::text(std::string bytes, bool markup) {
 }
 
 Result<Value> Run::text(Text text) {
-  INLAY_TRY(charge_bytes(text.bytes.size()));
+  INLAY_TRY(charge_bytes(text.bytes.size() + text.foreign.size() * sizeof(Span)));
   return Value(std::move(text));
 }
 
@@ -65,12 +81,14 @@ Result<Value> Run::map(Map map) {
 
 Status Run::set(Map& map, Value key, Value value) {
   if (!hashable(key)) return type_error("unhashable type: '%s'", key.type_name());
-  INLAY_TRY(charge(1 + (key.is_string() ? 0 : map.size() + map.n_other_keys() * key.weight())));
+  INLAY_TRY(charge(1));
+  INLAY_TRY(charge_search(map, key));
   map.set(std::move(key), std::move(value));
   return check_nesting(map.depth());
 }
 
 Result<Value> Run::texts(const Value& of, const std::vector<std::string_view>& parts, ListKind kind) {
+  INLAY_TRY(charge(parts.size()));
   std::vector<Value> items;
   items.reserve(parts.size());
   for (const std::string_view bytes : parts) {
@@ -139,15 +157,21 @@ Result<bool> Run::same(const Value& a, const Value& b) {
   return equal(a, b);
 }
 
+Result<Order> Run::order(const Value& a, const Value& b, const char* sign) {
+  const uint64_t each = std::min({a.weight(), b.weight(), limits.steps + 1});
+  INLAY_TRY(charge(each * std::max(std::min(a.depth(), b.depth()), 1u)));
+  return compare(a, b, sign);
+}
+
 Result<bool> Run::contains(const Value& container, const Value& item) {
   if (container.is_string()) {
     if (!item.is_string()) return type_error("'in <string>' requires string as left operand, not %s", item.type_name());
     INLAY_TRY(charge_bytes(container.text().size()));
-    return container.text().find(item.text()) != std::string::npos;
+    return find_first(container.text(), item.text()) != std::string::npos;
   }
   if (container.is(Kind::map)) {
     if (!hashable(item)) return type_error("unhashable type: '%s'", item.type_name());
-    INLAY_TRY(charge(container.map().n_other_keys()));
+    INLAY_TRY(charge_search(container.map(), item));
     return container.map().find(item) != nullptr;
   }
   if (auto* generator = container.is(Kind::object) ? dynamic_cast<Generator*>(&container.object()) : nullptr) {

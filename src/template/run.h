@@ -1,6 +1,7 @@
 // One rendering: what it may still cost, the objects that it made, and the time that it believes it is.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <ctime>
 #include <memory>
@@ -17,8 +18,8 @@ namespace inlay::tmpl {
 // What keeps a template that runs away from taking the host with it. The defaults leave a conversation of a million
 // tokens room.
 struct Limits {
-  // One step is a node of the template evaluated, an item of a list touched, or kBytesPerStep bytes of text built or
-  // searched; so they bound the time and the memory (512 MiB of text) alike.
+  // One step is a node of the template evaluated, an item of a list touched, kBytesPerStep bytes of text built or read, or as many names
+  // of variables looked through; so they bound the time and the memory (512 MiB of text) alike.
   uint64_t steps = uint64_t{1} << 24;
   uint64_t output_bytes = uint64_t{64} << 20;
   uint32_t depth = 400;        // statements and expressions inside each other, through calls of macros
@@ -36,6 +37,9 @@ class Run {
   Status charge_bytes(uint64_t n_bytes) { return charge(n_bytes / kBytesPerStep); }
   // For a result of `n` times `each` bytes, which may be more than any integer holds.
   Status charge_product(uint64_t n, uint64_t each);
+  Status charge_search(const Map& map, const Value& key);  // for Map::find and Map::set
+  Status charge_sort(const Map& map);                      // of its keys
+  uint64_t steps_left() const { return limits.steps - std::min(spent_, limits.steps); }
 
   // Wholly foreign where a function runs on something that is.
   Result<Value> text(std::string bytes, bool markup = false);
@@ -54,7 +58,7 @@ class Run {
     std::vector<Value> items;
     Status failure = fill(items);
     if (!failure.ok() && failure.code != Code::invalid_argument) return failure;
-    INLAY_TRY(charge(items.size() + 1));
+    INLAY_TRY(charge(items.size() + 1 + failure.message.size() / kBytesPerStep));
     return Value(make<Generator>(std::move(items), std::move(failure)));
   }
 
@@ -62,7 +66,9 @@ class Run {
   Result<std::vector<Value>> iterate(const Value& value);
   Result<int64_t> length(const Value& value);
   Result<bool> contains(const Value& container, const Value& item);
-  Result<bool> same(const Value& a, const Value& b);  // ==, paid for
+  // Those of value.h, paid for.
+  Result<bool> same(const Value& a, const Value& b);
+  Result<Order> order(const Value& a, const Value& b, const char* sign);
 
   template <class T, class... Args>
   T* make(Args&&... args) {

@@ -114,8 +114,7 @@ Result<Value> extreme(Run& run, const Value& value, const Arguments& arguments, 
   for (const Value& item : items) {
     INLAY_ASSIGN(Value key, sort_key(run, item, bound[1], bound.truth(0, false)));
     if (best) {
-      INLAY_TRY(run.charge(std::min(key.weight(), best_key.weight())));
-      INLAY_ASSIGN(const Order order, compare(key, best_key, greatest ? ">" : "<"));
+      INLAY_ASSIGN(const Order order, run.order(key, best_key, greatest ? ">" : "<"));
       if (order != (greatest ? Order::greater : Order::less)) continue;
     }
     best = &item, best_key = std::move(key);

@@ -35,9 +35,9 @@ Status sort_by_key(Run& run, std::vector<Keyed>& items, bool descending) {
   const auto before = [&](size_t a, size_t b) {
     if (!failure.ok()) return false;
     const Value &x = items[a].key, &y = items[b].key;
-    failure = run.charge(1 + std::min(x.weight(), y.weight()));
+    failure = run.charge(1);
     if (!failure.ok()) return false;
-    const auto found = compare(x, y, "<");
+    const auto found = run.order(x, y, "<");
     if (!found.ok()) failure = found.status();
     return found.ok() && *found == (descending ? Order::greater : Order::less);
   };

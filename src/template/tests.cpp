@@ -83,8 +83,7 @@ Result<bool> related(Run& run, const Value& value, const Arguments& arguments) {
     return same == (Wanted == Relation::eq);
   }
   static constexpr const char* kSigns[] = {"==", "!=", "<", "<=", ">", ">="};
-  INLAY_TRY(run.charge(std::min(value.weight(), bound[0].weight())));
-  INLAY_ASSIGN(const Order order, compare(value, bound[0], kSigns[static_cast<size_t>(Wanted)]));
+  INLAY_ASSIGN(const Order order, run.order(value, bound[0], kSigns[static_cast<size_t>(Wanted)]));
   switch (Wanted) {
     case Relation::lt:
       return order == Order::less;

@@ -38,13 +38,13 @@ void append_upper(std::string& out, uint32_t c) {
   if (const char* several = upper_expansion(c))
     out += several;
   else
-    append_code_point(out, upper_of(c));
+    append_utf8(upper_of(c), out);
 }
 
 // Title case: what expands in upper case keeps only its first letter large.
 void append_title(std::string& out, uint32_t c) {
   const char* several = upper_expansion(c);
-  if (!several) return append_code_point(out, upper_of(c));
+  if (!several) return append_utf8(upper_of(c), out);
   const std::string_view text = several;
   const size_t first = first_sequence(text).n_bytes;
   out += text.substr(0, first);
@@ -72,9 +72,9 @@ void append_lower(std::string& out, std::string_view text, size_t at, uint32_t c
     const size_t next = at + 2;
     const bool ends_word = is_letter(decode_utf8(text.data() + before).value) &&
                            (next >= text.size() || !is_letter(decode_utf8(text.data() + next).value));
-    append_code_point(out, ends_word ? kFinalSigma : lower_of(c));
+    append_utf8(ends_word ? kFinalSigma : lower_of(c), out);
   } else {
-    append_code_point(out, lower_of(c));
+    append_utf8(lower_of(c), out);
   }
 }
 
@@ -94,32 +94,14 @@ bool is_printable(uint32_t c) {
 bool is_upper(uint32_t c) { return c == 0x130 || lower_of(c) != c; }
 bool is_lower(uint32_t c) { return upper_expansion(c) || upper_of(c) != c; }
 
-void append_code_point(std::string& out, uint32_t c) {
-  const auto byte = [&](uint32_t value) { out += static_cast<char>(value); };
-  if (c < 0x80) return byte(c);
-  if (c < 0x800) {
-    byte(0xC0 | c >> 6);
-  } else {
-    if (c < 0x10000) {
-      byte(0xE0 | c >> 12);
-    } else {
-      byte(0xF0 | c >> 18);
-      byte(0x80 | (c >> 12 & 0x3F));
-    }
-    byte(0x80 | (c >> 6 & 0x3F));
-  }
-  byte(0x80 | (c & 0x3F));
-}
-
 size_t count_code_points(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return !is_continuation(c); }));
 }
 
-std::vector<std::string_view> code_points(std::string_view text) {
-  std::vector<std::string_view> out;
-  for (size_t i = 0; i < text.size(); i += out.back().size())
-    out.push_back(text.substr(i, decode_utf8(text.data() + i).n_bytes));
-  return out;
+std::string_view first_code_points(std::string_view text, size_t n) {
+  size_t n_bytes = 0;
+  for (; n > 0 && n_bytes < text.size(); --n) n_bytes += decode_utf8(text.data() + n_bytes).n_bytes;
+  return text.substr(0, n_bytes);
 }
 
 template <class Drop>
@@ -188,17 +170,48 @@ std::string swap_case(std::string_view text) {
   return out;
 }
 
+// Knuth, Morris and Pratt's.
+template <class Iterator>
+static size_t search(Iterator text, size_t n, Iterator part, size_t m) {
+  const auto at = [](Iterator begin, size_t i) { return begin[static_cast<std::ptrdiff_t>(i)]; };
+  std::vector<size_t> borders(m);  // of part[0..i]: how much of its end is its beginning, too
+  const auto extended = [&](size_t border, char c) {
+    while (border > 0 && at(part, border) != c) border = borders[border - 1];
+    return border + (at(part, border) == c ? 1 : 0);
+  };
+  for (size_t i = 1; i < m; ++i) borders[i] = extended(borders[i - 1], at(part, i));
+  size_t n_same = 0;
+  for (size_t i = 0; i < n; ++i) {
+    n_same = extended(n_same, at(text, i));
+    if (n_same == m) return i + 1 - m;
+  }
+  return std::string_view::npos;
+}
+
+// The standard library's is the fastest for parts so short that it is linear, too.
+static constexpr size_t kShortPart = 32;
+
+size_t find_first(std::string_view text, std::string_view part) {
+  if (part.size() <= kShortPart || part.size() > text.size()) return text.find(part);
+  return search(text.begin(), text.size(), part.begin(), part.size());
+}
+size_t find_last(std::string_view text, std::string_view part) {
+  if (part.size() <= kShortPart || part.size() > text.size()) return text.rfind(part);
+  const size_t behind = search(text.rbegin(), text.size(), part.rbegin(), part.size());
+  return behind == text.npos ? behind : text.size() - behind - part.size();
+}
+
 std::vector<std::string_view> split(std::string_view text, std::string_view separator, size_t limit, Side side) {
   std::vector<std::string_view> out;
   if (side != Side::right) {
-    for (size_t at; out.size() < limit && (at = text.find(separator)) != text.npos;) {
+    for (size_t at; out.size() < limit && (at = find_first(text, separator)) != text.npos;) {
       out.push_back(text.substr(0, at));
       text.remove_prefix(at + separator.size());
     }
     out.push_back(text);
     return out;
   }
-  for (size_t at; out.size() < limit && (at = text.rfind(separator)) != text.npos;) {
+  for (size_t at; out.size() < limit && (at = find_last(text, separator)) != text.npos;) {
     out.push_back(text.substr(at + separator.size()));
     text = text.substr(0, at);
   }
@@ -235,10 +248,10 @@ std::vector<std::string_view> split_spaces(std::string_view text, size_t limit, 
   return out;
 }
 
-std::vector<std::string_view> split_lines(std::string_view text, bool keep_ends) {
+std::vector<std::string_view> split_lines(std::string_view text, bool keep_ends, size_t limit) {
   std::vector<std::string_view> out;
   size_t begin = 0;
-  for (size_t i = 0; i < text.size();) {
+  for (size_t i = 0; i < text.size() && out.size() < limit;) {
     const CodePoint c = decode_utf8(text.data() + i);
     const size_t end = i;
     i += c.n_bytes;
@@ -249,7 +262,7 @@ std::vector<std::string_view> split_lines(std::string_view text, bool keep_ends)
     out.push_back(text.substr(begin, (keep_ends ? i : end) - begin));
     begin = i;
   }
-  if (begin < text.size()) out.push_back(text.substr(begin));
+  if (begin < text.size() && out.size() < limit) out.push_back(text.substr(begin));
   return out;
 }
 
@@ -264,7 +277,7 @@ std::string replace(std::string_view text, std::string_view from, std::string_vi
     if (n < limit) out += to;
     return out;
   }
-  for (size_t at; n < limit && (at = text.find(from)) != text.npos; ++n) {
+  for (size_t at; n < limit && (at = find_first(text, from)) != text.npos; ++n) {
     out += text.substr(0, at);
     out += to;
     text.remove_prefix(at + from.size());
@@ -276,7 +289,7 @@ std::string replace(std::string_view text, std::string_view from, std::string_vi
 size_t count(std::string_view text, std::string_view part) {
   if (part.empty()) return count_code_points(text) + 1;
   size_t n = 0;
-  for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + part.size())) ++n;
+  for (size_t at; (at = find_first(text, part)) != text.npos; ++n) text.remove_prefix(at + part.size());
   return n;
 }
 

@@ -62,7 +62,8 @@ Result<Value> trim(Run& run, const Value& value, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "trim", {"chars"}));
   INLAY_ASSIGN(const Value text, string_of(run, value));
   if (!bound.has(0) || bound[0].is_none()) return run.part(text, strip(text.text(), Side::both), value.is_markup());
-  INLAY_ASSIGN(const std::string chars, bound.text(0));
+  INLAY_ASSIGN(const std::string_view chars, bound.text(0));
+  INLAY_TRY(run.charge_product(text.text().size(), chars.size()));
   return run.part(text, strip(text.text(), Side::both, chars), value.is_markup());
 }
 
@@ -119,7 +120,8 @@ Result<Value> indent(Run& run, const Value& value, const Arguments& arguments) {
     margin.assign(static_cast<size_t>(std::max<int64_t>(width, 0)), ' ');
   }
   const std::string text = value.text() + "\n";  // so that a line break at the end counts
-  const auto lines = split_lines(text, false);
+  const auto lines = split_lines(text, false, run.steps_left() + 1);
+  INLAY_TRY(run.charge(lines.size()));
   INLAY_TRY(run.charge_product(lines.size(), margin.size()));
   std::string out;
   for (size_t i = 0; i < lines.size(); ++i) {
@@ -160,14 +162,12 @@ Result<Value> truncate(Run& run, const Value& value, const Arguments& arguments)
   if (static_cast<double>(n) <= limit + leeway) return value;
   if (!value.is_string()) return type_error("truncate needs a string, not %s", value.type_name());
   INLAY_ASSIGN(const int64_t length, bound.integer(0, 255));
-  INLAY_ASSIGN(const std::string end, bound.text(2, "..."));
-  const auto points = code_points(value.text());
-  INLAY_TRY(run.charge(points.size()));
-  std::string kept;
-  for (size_t i = 0; i < static_cast<size_t>(length - n_end); ++i) kept += points[i];
+  INLAY_ASSIGN(const std::string_view end, bound.text(2, "..."));
+  std::string_view kept = first_code_points(value.text(), static_cast<size_t>(length - n_end));
+  INLAY_TRY(run.charge_bytes(kept.size()));
   if (!bound.truth(1, false)) kept = kept.substr(0, kept.rfind(' '));  // npos keeps all
-  INLAY_ASSIGN(const Value beginning, run.part(value, std::string_view(value.text()).substr(0, kept.size()), value.is_markup()));
-  INLAY_ASSIGN(const Value ending, run.text(end));
+  INLAY_ASSIGN(const Value beginning, run.part(value, kept, value.is_markup()));
+  INLAY_ASSIGN(const Value ending, run.text(std::string(end)));
   return join_texts(run, {beginning, ending}, Value(std::string()));
 }
 
@@ -235,7 +235,10 @@ std::string url_quoted(std::string_view text, bool in_query) {
 }
 
 Result<std::vector<Map::Entry>> pairs_in(Run& run, const Value& value) {
-  if (value.is(Kind::map)) return value.map().entries();
+  if (value.is(Kind::map)) {
+    INLAY_TRY(run.charge(value.map().size()));
+    return value.map().entries();
+  }
   std::vector<Map::Entry> out;
   INLAY_ASSIGN(const auto items, run.iterate(value));
   for (const Value& item : items) {

@@ -26,7 +26,11 @@ Result<Value> converted_text(Run& run, const Value& self, const Arguments& argum
 
 // An argument that becomes a part of the result: markup takes everything, escaped.
 Result<std::string> added_text(Run& run, const Value& self, const Bound& bound, size_t which, std::string_view otherwise = "") {
-  if (!self.is_markup() || !bound.has(which)) return bound.text(which, otherwise);
+  if (!self.is_markup() || !bound.has(which)) {
+    INLAY_ASSIGN(const std::string_view plain, bound.text(which, otherwise));
+    INLAY_TRY(run.charge_bytes(plain.size()));
+    return std::string(plain);
+  }
   INLAY_ASSIGN(std::string text, to_text(run, bound[which]));
   return bound[which].is_markup() ? std::move(text) : escape_html(text);
 }
@@ -34,8 +38,9 @@ Result<std::string> added_text(Run& run, const Value& self, const Bound& bound, 
 template <Side Where>
 Result<Value> stripped(Run& run, const Value& self, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "strip", {"chars"}));
+  INLAY_TRY(run.charge_bytes(self.text().size()));
   if (bound[0].is_none()) return text_like(run, self, strip(self.text(), Where));
-  INLAY_ASSIGN(const std::string chars, bound.text(0));
+  INLAY_ASSIGN(const std::string_view chars, bound.text(0));
   INLAY_TRY(run.charge_product(self.text().size(), chars.size()));
   return text_like(run, self, strip(self.text(), Where, chars));
 }
@@ -45,25 +50,26 @@ Result<Value> split_text(Run& run, const Value& self, const Arguments& arguments
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "split", {"sep", "maxsplit"}));
   INLAY_ASSIGN(const int64_t limit, bound.integer(1, -1));
   INLAY_TRY(run.charge_bytes(self.text().size()));
-  const size_t n = limit < 0 ? SIZE_MAX : static_cast<size_t>(limit);
+  // More parts than there are steps left are no result.
+  const size_t n = std::min<uint64_t>(limit < 0 ? SIZE_MAX : static_cast<size_t>(limit), run.steps_left());
   if (bound[0].is_none()) return run.texts(self, split_spaces(self.text(), n, Where));
-  INLAY_ASSIGN(const std::string separator, bound.text(0));
+  INLAY_ASSIGN(const std::string_view separator, bound.text(0));
   if (separator.empty()) return type_error("empty separator");
   return run.texts(self, split(self.text(), separator, n, Where));
 }
 
 Result<Value> lines(Run& run, const Value& self, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "splitlines", {"keepends"}));
-  return run.texts(self, split_lines(self.text(), bound.truth(0, false)));
+  return run.texts(self, split_lines(self.text(), bound.truth(0, false), run.steps_left() + 1));
 }
 
 template <Side Where>
 Result<Value> partition(Run& run, const Value& self, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "partition", {"sep"}, 1));
-  INLAY_ASSIGN(const std::string separator, bound.text(0));
+  INLAY_ASSIGN(const std::string_view separator, bound.text(0));
   if (separator.empty()) return type_error("empty separator");
   const std::string_view text = self.text();
-  const size_t at = Where == Side::left ? text.find(separator) : text.rfind(separator);
+  const size_t at = Where == Side::left ? find_first(text, separator) : find_last(text, separator);
   if (at == text.npos)
     return run.texts(
         self,
@@ -74,7 +80,7 @@ Result<Value> partition(Run& run, const Value& self, const Arguments& arguments)
 
 Result<Value> replaced(Run& run, const Value& self, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "replace", {"old", "new", "count"}, 2));
-  INLAY_ASSIGN(const std::string from, bound.text(0));
+  INLAY_ASSIGN(const std::string_view from, bound.text(0));
   INLAY_ASSIGN(const std::string to, added_text(run, self, bound, 1));
   INLAY_ASSIGN(const int64_t limit, bound.integer(2, -1));
   const size_t n = limit < 0 ? SIZE_MAX : static_cast<size_t>(limit);
@@ -119,9 +125,9 @@ Result<Window> window(Run& run, const Value& self, const Bound& bound) {
 template <bool Last, bool MustExist>
 Result<Value> found(Run& run, const Value& self, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "find", {"sub", "start", "end"}, 1));
-  INLAY_ASSIGN(const std::string part, bound.text(0));
+  INLAY_ASSIGN(const std::string_view part, bound.text(0));
   INLAY_ASSIGN(const Window in, window(run, self, bound));
-  const size_t at = Last ? in.text.rfind(part) : in.text.find(part);
+  const size_t at = Last ? find_last(in.text, part) : find_first(in.text, part);
   if (at != in.text.npos) return Value(in.begin + static_cast<int64_t>(count_code_points(in.text.substr(0, at))));
   if (MustExist) return type_error("substring not found");
   return Value(int64_t{-1});
@@ -129,7 +135,7 @@ Result<Value> found(Run& run, const Value& self, const Arguments& arguments) {
 
 Result<Value> counted(Run& run, const Value& self, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "count", {"sub", "start", "end"}, 1));
-  INLAY_ASSIGN(const std::string part, bound.text(0));
+  INLAY_ASSIGN(const std::string_view part, bound.text(0));
   INLAY_ASSIGN(const Window in, window(run, self, bound));
   return Value(static_cast<int64_t>(count(in.text, part)));
 }
@@ -146,6 +152,7 @@ Result<Value> begins_or_ends(Run& run, const Value& self, const Arguments& argum
     if (!affix.is_string())
       return type_error("%s first arg must be str or a tuple of str, not %s", AtEnd ? "endswith" : "startswith",
                         affix.type_name());
+    INLAY_TRY(run.charge(affix.text().size() > in.text.size() ? 0 : affix.weight()));
     if (AtEnd ? in.text.ends_with(affix.text()) : in.text.starts_with(affix.text())) return Value(true);
   }
   return Value(false);
@@ -154,8 +161,9 @@ Result<Value> begins_or_ends(Run& run, const Value& self, const Arguments& argum
 template <bool AtEnd>
 Result<Value> without_affix(Run& run, const Value& self, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "removeprefix", {"affix"}, 1));
-  INLAY_ASSIGN(const std::string affix, bound.text(0));
+  INLAY_ASSIGN(const std::string_view affix, bound.text(0));
   std::string_view text = self.text();
+  INLAY_TRY(run.charge_bytes(std::min(affix.size(), text.size())));
   if (AtEnd ? text.ends_with(affix) : text.starts_with(affix))
     text = AtEnd ? text.substr(0, text.size() - affix.size()) : text.substr(affix.size());
   return text_like(run, self, text);
@@ -167,6 +175,7 @@ Result<Value> justified(Run& run, const Value& self, const Arguments& arguments)
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "justification", {"width", "fillchar"}, 1));
   INLAY_ASSIGN(const int64_t width, bound.integer(0, 0));
   INLAY_ASSIGN(const std::string fill, added_text(run, self, bound, 1, " "));
+  INLAY_TRY(run.charge_bytes(self.text().size()));
   if (count_code_points(fill) != 1) return type_error("the fill character must be exactly one character long");
   const auto n = static_cast<int64_t>(count_code_points(self.text()));
   if (width <= n) return self;
@@ -186,6 +195,7 @@ Result<Value> justified(Run& run, const Value& self, const Arguments& arguments)
 Result<Value> zero_filled(Run& run, const Value& self, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "zfill", {"width"}, 1));
   INLAY_ASSIGN(const int64_t width, bound.integer(0, 0));
+  INLAY_TRY(run.charge_bytes(self.text().size()));
   const auto n = static_cast<int64_t>(count_code_points(self.text()));
   if (width <= n) return self;
   INLAY_TRY(run.charge_product(1, static_cast<uint64_t>(width)));
@@ -207,28 +217,25 @@ bool is_digit(uint32_t c) { return is_decimal(c) || is_among({kDigitRanges, kNum
 bool is_numeric(uint32_t c) { return is_number(c) || is_among({kNumericLetterRanges, kNumNumericLetterRanges}, c); }
 
 template <Class Holds, bool IfEmpty>
-Result<Value> all(Run&, const Value& self, const Arguments& arguments) {
+Result<Value> all(Run& run, const Value& self, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "the method", {}));
+  INLAY_TRY(run.charge_bytes(self.text().size()));
+  if (self.text().empty()) return Value(IfEmpty);
   const auto points = code_points(self.text());
-  if (points.empty()) return Value(IfEmpty);
   return Value(
       std::all_of(points.begin(), points.end(), [](std::string_view c) { return Holds(decode_utf8(c.data()).value); }));
 }
 
-Result<Value> all_printable(Run&, const Value& self, const Arguments& arguments) {
-  INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "isprintable", {}));
-  const auto points = code_points(self.text());
-  return Value(std::all_of(points.begin(), points.end(), [](std::string_view c) { return is_printable(decode_utf8(c.data()).value); }));
-}
-
-Result<Value> is_identifier(Run&, const Value& self, const Arguments& arguments) {
+Result<Value> is_identifier(Run& run, const Value& self, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "isidentifier", {}));
+  INLAY_TRY(run.charge_bytes(self.text().size()));
   return Value(!self.text().empty() && name_length(self.text()) == self.text().size());
 }
 
 // Every run of letters begins with a capital one, and has no other.
-Result<Value> is_title(Run&, const Value& self, const Arguments& arguments) {
+Result<Value> is_title(Run& run, const Value& self, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "istitle", {}));
+  INLAY_TRY(run.charge_bytes(self.text().size()));
   bool found = false, inside = false;
   for (const std::string_view c : code_points(self.text())) {
     const uint32_t point = decode_utf8(c.data()).value;
@@ -250,6 +257,7 @@ Result<Value> case_folded(Run& run, const Value& self, const Arguments& argument
 Result<Value> tabs_expanded(Run& run, const Value& self, const Arguments& arguments) {
   INLAY_ASSIGN(const Bound bound, Bound::bind(arguments, "expandtabs", {"tabsize"}));
   INLAY_ASSIGN(const int64_t size, bound.integer(0, 8));
+  INLAY_TRY(run.charge_bytes(self.text().size()));
   INLAY_TRY(run.charge_product(count(self.text(), "\t"), static_cast<uint64_t>(std::max<int64_t>(size, 0))));
   std::string out;
   int64_t column = 0;
@@ -322,7 +330,7 @@ constexpr Named<MethodEntry> kMethods[] = {{"upper", callable(converted_text<upp
                                            {"expandtabs", callable(tabs_expanded)},
                                            {"isidentifier", callable(is_identifier)},
                                            {"isnumeric", callable(all<is_numeric, false>)},
-                                           {"isprintable", callable(all_printable)},
+                                           {"isprintable", callable(all<is_printable, true>)},
                                            {"istitle", callable(is_title)},
                                            {"maketrans", kUnsupported},
                                            {"translate", kUnsupported}};

@@ -18,10 +18,13 @@ constexpr uint64_t kMaxWeight = uint64_t{1} << 62;
 
 Value::Value(List list) {
   list.depth = 1, list.weight = 1, list.foreign = false;
+  const bool is_tuple = list.kind == ListKind::tuple;
+  list.hashable = is_tuple || list.kind == ListKind::range || list.kind == ListKind::values;
   for (const Value& item : list.items) {
     list.depth = std::max(list.depth, item.depth() + 1);
     list.weight = std::min(kMaxWeight, list.weight + item.weight());
     list.foreign = list.foreign || item.is_foreign();
+    list.hashable = list.hashable && (!is_tuple || hashable(item));
   }
   data_ = std::make_shared<const List>(std::move(list));
 }
@@ -59,8 +62,9 @@ void add_span(Spans& to, Span span) {
 }
 
 void add_spans(Spans& to, size_t at, const Spans& from, Span part) {
-  for (const Span& span : from) {
-    const size_t begin = std::max(span.begin, part.begin), end = std::min(span.end, part.end);
+  auto span = std::upper_bound(from.begin(), from.end(), part.begin, [](size_t begin, const Span& s) { return begin < s.end; });
+  for (; span != from.end() && span->begin < part.end; ++span) {
+    const size_t begin = std::max(span->begin, part.begin), end = std::min(span->end, part.end);
     if (begin < end) add_span(to, {at + begin - part.begin, at + end - part.begin});
   }
 }
@@ -98,6 +102,13 @@ uint64_t Value::weight() const {
   return is(Kind::map) ? map().weight() : 1;
 }
 
+// Equality of two maps looks for each key that is no string among all the other's.
+uint64_t Map::weight() const {
+  if (n_other_keys_ == 0) return weight_;
+  const uint64_t search = entries_.size() + other_weight_;
+  return n_other_keys_ > (kMaxWeight - weight_) / search ? kMaxWeight : weight_ + n_other_keys_ * search;
+}
+
 size_t Map::position(const Value& key) const {
   if (key.is_string()) {
     const auto found = strings_.find(key.text());
@@ -120,7 +131,7 @@ void Map::set(Value key, Value value) {
   if (key.is_string())
     strings_.emplace(key.text(), at);
   else
-    ++n_other_keys_;
+    ++n_other_keys_, other_weight_ = std::min(kMaxWeight, other_weight_ + key.weight());
   entries_.emplace_back(std::move(key), std::move(value));
 }
 
@@ -135,17 +146,14 @@ const Value* Map::find(std::string_view key) const {
 }
 
 bool hashable(const Value& value) {
-  if (value.is(Kind::map)) return false;
-  if (!value.is(Kind::list)) return true;
-  if (value.list().kind == ListKind::range || value.list().kind == ListKind::values) return true;
-  return value.list().kind == ListKind::tuple &&
-         std::all_of(value.list().items.begin(), value.list().items.end(), hashable);
+  if (value.is(Kind::list)) return value.list().hashable;
+  return !value.is(Kind::map);
 }
 
 namespace {
 
 bool equal_maps(const Map& a, const Map& b) {
-  if (a.size() != b.size()) return false;
+  if (a.size() != b.size() || a.n_other_keys() != b.n_other_keys()) return false;
   return std::all_of(a.entries().begin(), a.entries().end(), [&](const Map::Entry& entry) {
     const Value* other = b.find(entry.first);
     return other && equal(entry.second, *other);

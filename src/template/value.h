@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -116,7 +116,8 @@ struct List {
   bool is_group = false;   // of a tuple: its items have the names `grouper` and `list`, too
   uint32_t depth = 1;      // these are set by Value(List)
   uint64_t weight = 1;
-  bool foreign = false;    // and this: of any item
+  bool foreign = false;    // of any item
+  bool hashable = false;   // it may be a key
 };
 
 // Keys in the order of their insertion. 1, 1.0 and true are one key, as in Python.
@@ -130,18 +131,18 @@ class Map {
   const std::vector<Entry>& entries() const { return entries_; }
   size_t size() const { return entries_.size(); }
   uint32_t depth() const { return depth_; }
-  uint64_t weight() const { return weight_; }
+  uint64_t weight() const;
   bool foreign() const { return foreign_; }
   size_t n_other_keys() const { return n_other_keys_; }  // keys that are no strings; these are searched one by one
 
  private:
   size_t position(const Value& key) const;  // size() if absent
   std::vector<Entry> entries_;
-  // Positions of string keys; the text belongs to the entries.
-  std::unordered_map<std::string_view, size_t> strings_;
+  // Positions of string keys; the text belongs to the entries. In order, as many keys of one hash can be thought up.
+  std::map<std::string_view, size_t> strings_;
   size_t n_other_keys_ = 0;
   uint32_t depth_ = 1;
-  uint64_t weight_ = 1;
+  uint64_t weight_ = 1, other_weight_ = 0;  // of all entries, and of the keys that are searched one by one
   bool foreign_ = false;
 };
 
@@ -151,7 +152,8 @@ bool hashable(const Value& value);
 bool equal(const Value& a, const Value& b);
 
 enum class Order : int8_t { less = -1, same = 0, greater = 1, unordered = 2 };
-// Python's < and >; an error names both types if they cannot be compared. `sign` is the operator for that message.
+// Python's < and >; an error names both types if they cannot be compared. `sign` is the operator for that message. It costs the smaller
+// weight at most, once for each level of lists inside each other.
 Result<Order> compare(const Value& a, const Value& b, const char* sign);
 
 // The error that the use of an undefined value is.

@@ -51,8 +51,8 @@ bool AddedTokenMatcher::beside_word(std::string_view all, const AddedMatch& matc
          (match.end < all.size() && is_word(match.end));
 }
 
-size_t AddedTokenMatcher::spaces_before(std::string_view all, size_t at) {
-  while (at > 0 && is_space_at(all, character_before(all, at))) at = character_before(all, at);
+size_t AddedTokenMatcher::spaces_before(std::string_view all, size_t at, size_t least) {
+  while (at > least && is_space_at(all, character_before(all, at))) at = character_before(all, at);
   return at;
 }
 

@@ -24,12 +24,12 @@ class AddedTokenMatcher {
   AddedTokenMatcher(AddedTokenMatcher&&) = default;
   AddedTokenMatcher& operator=(AddedTokenMatcher&&) = default;
 
-  // Calls text(from, to) for what lies between tokens, never empty, and token(id), in order.
+  // Calls text(from, to) for what lies between tokens, never empty, and token(id), in order, until one of them returns false.
   // Special tokens have no byte in the ranges `plain`.
   template <class OnText, class OnToken>
   void split(std::string_view all, bool with_special, std::span<const TextRange> plain, OnText text,
              OnToken token) const {
-    size_t given = 0;
+    size_t given = 0, end_of_spaces = 0;  // of the run that a token took last
     for (size_t from = 0; from < all.size();) {
       AddedMatch match = tokens_.find(all, from);
       if (match.id < 0) break;
@@ -44,10 +44,11 @@ class AddedTokenMatcher {
       }
       const AddedTokenRule& rule = rules_[static_cast<size_t>(match.id)];
       if ((rule.special && !with_special) || (rule.single_word && beside_word(all, match))) continue;
-      const size_t begin = rule.strips_left ? std::max(given, spaces_before(all, match.begin)) : match.begin;
-      const size_t end = rule.strips_right ? spaces_after(all, match.end) : match.end;
-      if (given < begin) text(given, begin);
-      token(rule.id);
+      const size_t begin = rule.strips_left ? spaces_before(all, match.begin, given) : match.begin;
+      if (rule.strips_right && match.end >= end_of_spaces) end_of_spaces = spaces_after(all, match.end);
+      const size_t end = rule.strips_right ? end_of_spaces : match.end;
+      if (given < begin && !text(given, begin)) return;
+      if (!token(rule.id)) return;
       given = end;  // the next one may begin with white space that this one has taken, which it then has as well
     }
     if (given < all.size()) text(given, all.size());
@@ -60,7 +61,7 @@ class AddedTokenMatcher {
   // The longest token at the same place that ends before the ranges. False if there is none.
   bool cut_before(std::string_view all, std::span<const TextRange> plain, AddedMatch& match) const;
   static bool beside_word(std::string_view all, const AddedMatch& match);
-  static size_t spaces_before(std::string_view all, size_t at);
+  static size_t spaces_before(std::string_view all, size_t at, size_t least);  // `at` itself where that is below `least`
   static size_t spaces_after(std::string_view all, size_t at);
 
   std::vector<AddedTokenRule> rules_;

@@ -57,11 +57,11 @@ std::optional<std::string_view> PrecompiledCharsmap::replacement(std::string_vie
   return std::nullopt;
 }
 
-void PrecompiledCharsmap::apply(std::string_view text, std::string& out) const {
+void PrecompiledCharsmap::apply(std::string_view text, size_t most, std::string& out) const {
   const auto extends = [](uint32_t c) {
     return c >= 0x300 && (char_class(c) == CharClass::mark || c == 0x200C || c == 0x200D);
   };
-  while (!text.empty()) {
+  while (!text.empty() && out.size() <= most) {
     size_t n = decode_utf8(text.data()).n_bytes;
     if (text.starts_with("\r\n")) n = 2;
     while (n < text.size() && static_cast<unsigned char>(text[n]) >= 0x80) {

@@ -17,8 +17,8 @@ class PrecompiledCharsmap {
   static Result<PrecompiledCharsmap> read(const JsonValue& base64);
 
   // Appends the well-formed `text`, a character and its combining marks at a time where these are shorter than six
-  // bytes and have a replacement, otherwise character by character.
-  void apply(std::string_view text, std::string& out) const;
+  // bytes and have a replacement, otherwise character by character. Ends once `out` has more than `most` bytes.
+  void apply(std::string_view text, size_t most, std::string& out) const;
 
  private:
   std::optional<std::string_view> replacement(std::string_view bytes) const;  // of the shortest prefix that has one

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "src/base/ascii.h"
+
 namespace inlay {
 namespace {
 
@@ -39,7 +41,7 @@ CodeSet of_ranges(const CodeRange* ranges, size_t n) {
 std::string bare(std::string_view name) {
   std::string out;
   for (const char c : name)
-    if (c != ' ' && c != '-' && c != '_') out += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    if (c != ' ' && c != '-' && c != '_') out += ascii_lower(c);
   return out;
 }
 

@@ -80,13 +80,16 @@ class EndReader {
  private:
   int32_t n_ids() const { return static_cast<int32_t>(kinds_.size()); }
 
-  // Those that nothing here asks for are remarked on like the others.
+  // Those that nothing here asks for are remarked on like the others. Keys are unique: only remarks of before may be the same.
   Status look_at_all_ids() {
     constexpr std::string_view kPrefix = "tokenizer.ggml.", kSuffix = "_token_id";
+    const std::vector<std::string> earlier = remarks_;
     for (const MetaEntry& entry : metadata_.entries()) {
       if (!entry.key.starts_with(kPrefix) || !entry.key.ends_with(kSuffix)) continue;
       const std::string_view name = entry.key.substr(kPrefix.size(), entry.key.size() - kPrefix.size() - kSuffix.size());
-      INLAY_TRY(read_special_id(metadata_, name, n_ids(), remarks_).status());
+      std::vector<std::string> own;
+      INLAY_TRY(read_special_id(metadata_, name, n_ids(), own).status());
+      if (!own.empty() && std::ranges::find(earlier, own[0]) == earlier.end()) remarks_.push_back(std::move(own[0]));
     }
     return {};
   }

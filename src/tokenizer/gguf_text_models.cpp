@@ -9,13 +9,13 @@
 #include "src/formats/text.h"
 #include "src/tokenizer/gguf_special_tokens.h"
 #include "src/tokenizer/json_tokenizer.h"
+#include "src/tokenizer/utf8.h"
 
 namespace inlay {
 namespace {
 
 constexpr std::string_view kTokens = "tokenizer.ggml.tokens", kTypes = "tokenizer.ggml.token_type",
                            kScores = "tokenizer.ggml.scores", kCharsmap = "tokenizer.ggml.precompiled_charsmap";
-constexpr std::string_view kWordBegins = "\xE2\x96\x81";  // U+2581
 
 // The numbers of tokenizer.ggml.token_type.
 enum StoredKind { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5, kByte = 6 };
@@ -181,7 +181,7 @@ Result<std::unique_ptr<Tokenizer>> read_gguf_unigram(const Metadata& metadata, i
   const char* scheme = prefixes ? "always" : "never";
   std::string metaspace;
   append_format(metaspace, R"({"type": "Metaspace", "replacement": "%s", "prepend_scheme": "%s", "split": true})",
-                kWordBegins.data(), scheme);
+                kSpaceSign.data(), scheme);
   const std::string decoder =
       has_bytes ? R"({"type": "Sequence", "decoders": [{"type": "ByteFallback"}, )" + metaspace + "]}" : metaspace;
   files.tokenizer = "{" + writer.added_tokens([](std::string_view text) { return std::string(text); }) + ", " +
@@ -203,7 +203,7 @@ Result<std::unique_ptr<Tokenizer>> read_gguf_word_piece(const Metadata& metadata
   };
   const auto text_of = [&](std::string_view token) {
     if (is_name(token)) return std::string(token);
-    return token.starts_with(kWordBegins) ? std::string(token.substr(kWordBegins.size())) : "##" + std::string(token);
+    return token.starts_with(kSpaceSign) ? std::string(token.substr(kSpaceSign.size())) : "##" + std::string(token);
   };
   INLAY_ASSIGN(const int64_t unknown, writer.id_of("unknown", kUnknown));
   INLAY_ASSIGN(const int64_t cls, writer.id_of(writer.has("cls") ? "cls" : "bos"));

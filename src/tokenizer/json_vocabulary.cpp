@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "src/formats/text.h"
@@ -25,7 +26,7 @@ class PipelineReader {
     INLAY_TRY(read_texts());
     INLAY_TRY(read_added());
     INLAY_TRY(read_steps());
-    normalize_added();
+    INLAY_TRY(normalize_added());
     INLAY_TRY(make_pieces());
     pad_vocabulary(v_, n_rows_);
     INLAY_TRY(make_model());
@@ -155,11 +156,22 @@ class PipelineReader {
   }
 
   // Tokens that are looked for in normalized text are normalized themselves, for decoding too.
-  void normalize_added() {
+  Status normalize_added() {
+    EncodingPulse pulse;
+    std::string storage;
     for (Added& added : added_) {
-      std::string storage;
-      if (added.normalized) added.rule.text = std::string(out_.normalizer.apply(added.rule.text, storage));
+      if (!added.normalized) continue;
+      const auto text = out_.normalizer.apply(added.rule.text, pulse, storage);
+      if (!text.ok() && !pulse.status().ok()) return pulse.status();
+      if (!text.ok())
+        return error(text.status().code, "%s: the added token %s: %s", root_.where().c_str(), quote(added.rule.text).c_str(),
+                     text.status().message.c_str());
+      if (text->size() > kMaxAddedTokenBytes)
+        return error(Code::format, "%s: the added token %s has %zu bytes when it is normalized, the limit is %zu", root_.where().c_str(),
+                     quote(added.rule.text).c_str(), text->size(), kMaxAddedTokenBytes);
+      added.rule.text = std::string(*text);
     }
+    return {};
   }
 
   // Of the vocabulary what decoding gives, and of the model's texts what words are compared with.
@@ -180,7 +192,8 @@ class PipelineReader {
     for (size_t i = 0; i < texts_.size(); ++i) {
       v_.offsets.push_back(static_cast<uint32_t>(v_.bytes.size()));
       model.offsets.push_back(static_cast<uint32_t>(model.bytes.size()));
-      if (known_[i]) decoder.append_piece(shown[i], v_.bytes);
+      const Status made = known_[i] ? decoder.append_piece(shown[i], v_.bytes) : Status{};
+      if (!made.ok()) return error(made.code, "%s: %s", root_.where().c_str(), made.message.c_str());
       const bool is_byte = byte_tokens && byte_of_token(texts_[i]) >= 0;
       v_.kinds.push_back(!known_[i] ? TokenKind::unused : is_byte ? TokenKind::byte : TokenKind::normal);
       model.matchable.push_back(i < n_model_ && known_[i] && !hidden[i] && append_model_text(texts_[i], model.bytes));
@@ -215,7 +228,7 @@ class PipelineReader {
       out_.model = std::make_unique<UnigramModel>(out_.texts->texts, scores_, table,
                                                   UnigramModel::Rules{v_.unknown, byte_tokens_});
     } else if (type_ == "WordPiece") {
-      INLAY_ASSIGN(const std::string_view prefix, model_.string_or("continuing_subword_prefix", "##"));
+      INLAY_ASSIGN(const std::string_view prefix, affix("continuing_subword_prefix", "##"));
       INLAY_ASSIGN(const int64_t most, model_.i64_or("max_input_chars_per_word", 100));
       if (most < 0 || most > 100'000)
         return model_.expected("an object whose max_input_chars_per_word is at most 100000");
@@ -243,13 +256,20 @@ class PipelineReader {
     return {};
   }
 
+  // Encoding adds it to every character.
+  Result<std::string_view> affix(const char* key, std::string_view fallback) const {
+    INLAY_ASSIGN(const std::string_view text, model_.string_or(key, fallback));
+    if (text.size() <= kMaxAddedTokenBytes) return text;
+    return error(Code::format, "%s.%s has %zu bytes, the limit is %zu", model_.where().c_str(), key, text.size(), kMaxAddedTokenBytes);
+  }
+
   Status make_bpe() {
     INLAY_ASSIGN(const double dropout, model_.f64_or("dropout", 0));
     if (dropout != 0) return error(Code::unsupported, "%s.dropout is not 0", model_.where().c_str());
     INLAY_ASSIGN(const bool whole_first, model_.bool_or("ignore_merges", false));
     INLAY_ASSIGN(const bool fuses, model_.bool_or("fuse_unk", false));
-    INLAY_ASSIGN(const std::string_view prefix, model_.string_or("continuing_subword_prefix", ""));
-    INLAY_ASSIGN(const std::string_view suffix, model_.string_or("end_of_word_suffix", ""));
+    INLAY_ASSIGN(const std::string_view prefix, affix("continuing_subword_prefix", ""));
+    INLAY_ASSIGN(const std::string_view suffix, affix("end_of_word_suffix", ""));
     const bool bytes = out_.splitter.byte_level();
     if (bytes && !(prefix.empty() && suffix.empty()))
       return error(Code::unsupported, "%s has affixes together with the pre-tokenizer ByteLevel",
@@ -347,20 +367,29 @@ class PipelineReader {
                  json->where().c_str(), quote(type).c_str());
   }
 
+  // What JSON repeats by name could be of any length.
+  Status add_around(const JsonValue& json, std::vector<int32_t>& out) {
+    INLAY_ASSIGN(const int64_t id, json.as_i64());
+    INLAY_TRY(check_id(json, id));
+    if (++n_around_ > kMaxAround)
+      return error(Code::unsupported, "%s is one token more than the %zu that may stand around a text", json.where().c_str(), kMaxAround);
+    out.push_back(static_cast<int32_t>(id));
+    return {};
+  }
+
   // [TEXT, ID]
   Status read_pair_id(const JsonValue& json, const char* key, std::vector<int32_t>& out) {
     INLAY_ASSIGN(const JsonValue pair, json.get(key));
     if (!pair.is_array() || pair.size() != 2) return pair.expected("a token and its id");
     auto at = pair.elements().begin();
-    INLAY_ASSIGN(const int64_t id, (*++at).as_i64());
-    INLAY_TRY(check_id(*at, id));
-    out.push_back(static_cast<int32_t>(id));
-    return {};
+    return add_around(*++at, out);
   }
 
   Status read_template(const JsonValue& json) {
     INLAY_ASSIGN(const JsonValue single, json.get("single"));
     INLAY_ASSIGN(const JsonElements items, single.as_array());
+    if (items.size() > kMaxAround)  // each is sought among all special_tokens
+      return error(Code::unsupported, "%s has %zu items, expected at most %zu", single.where().c_str(), items.size(), kMaxAround);
     std::vector<int32_t> before, after;
     bool seen_text = false;
     for (const JsonValue item : items) {
@@ -385,13 +414,11 @@ class PipelineReader {
     INLAY_ASSIGN(const JsonValue token, tokens.get(name));
     INLAY_ASSIGN(const JsonValue ids, token.get("ids"));
     INLAY_ASSIGN(const JsonElements list, ids.as_array());
-    for (const JsonValue element : list) {
-      INLAY_ASSIGN(const int64_t id, element.as_i64());
-      INLAY_TRY(check_id(element, id));
-      out.push_back(static_cast<int32_t>(id));
-    }
+    for (const JsonValue element : list) INLAY_TRY(add_around(element, out));
     return {};
   }
+
+  static constexpr size_t kMaxAround = 256;
 
   struct Added {
     AddedTokenRule rule;
@@ -410,6 +437,7 @@ class PipelineReader {
   std::vector<Added> added_;
   std::unordered_map<std::string_view, int32_t> added_ids_;
   bool byte_tokens_ = false;
+  size_t n_around_ = 0;  // ids that the post-processor adds
   JsonPipeline out_;
   Vocabulary& v_;
 };
@@ -457,6 +485,7 @@ class ConfigReader {
         SpecialTokenName list{std::string(member.key), {}, true};
         for (const JsonValue token : value.elements())
           if (auto text = text_of(token)) list.texts.push_back(*std::move(text));
+        names_.insert(member.key);
         v_.special_names.push_back(std::move(list));
       } else if (member.key.ends_with("_token")) {
         add_name(member.key, value);
@@ -466,8 +495,7 @@ class ConfigReader {
   }
 
   void add_name(std::string_view name, const JsonValue& value) {
-    const bool is_known = std::any_of(v_.special_names.begin(), v_.special_names.end(), [&](const SpecialTokenName& known) { return known.name == name; });
-    if (auto text = text_of(value); text && !is_known) v_.special_names.push_back({std::string(name), {*std::move(text)}});
+    if (auto text = text_of(value); text && names_.insert(name).second) v_.special_names.push_back({std::string(name), {*std::move(text)}});
   }
 
   static std::optional<std::string> text_of(JsonValue value) {
@@ -507,6 +535,7 @@ class ConfigReader {
   const PipelineReader& tokens_;
   JsonPipeline& out_;
   Vocabulary& v_;
+  std::set<std::string_view> names_;  // of v_.special_names
 };
 
 }  // namespace

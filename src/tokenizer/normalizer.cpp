@@ -1,9 +1,11 @@
 #include "src/tokenizer/normalizer.h"
 
+#include "src/base/format.h"
 #include "src/formats/text.h"
 #include "src/tokenizer/charsmap.h"
 #include "src/tokenizer/normalization.h"
 #include "src/tokenizer/regex.h"
+#include "src/tokenizer/text_limits.h"
 #include "src/tokenizer/unicode_class.h"
 #include "src/tokenizer/utf8.h"
 
@@ -30,7 +32,7 @@ bool is_nonspacing(uint32_t c) { return c >= 0x300 && category_of(c) == Category
 class Form final : public NormalizerStep {
  public:
   explicit Form(NormalizationForm form) : form_(form) {}
-  void apply(std::string_view text, std::string& out) const override { append_normalized(text, form_, out); }
+  void apply(std::string_view text, size_t, std::string& out) const override { append_normalized(text, form_, out); }
 
  private:
   const NormalizationForm form_;
@@ -38,14 +40,14 @@ class Form final : public NormalizerStep {
 
 class Lowercase final : public NormalizerStep {
  public:
-  void apply(std::string_view text, std::string& out) const override {
+  void apply(std::string_view text, size_t, std::string& out) const override {
     each_character(text, [&](uint32_t c, std::string_view) { append_lower(c, out); });
   }
 };
 
 class StripAccents final : public NormalizerStep {
  public:
-  void apply(std::string_view text, std::string& out) const override {
+  void apply(std::string_view text, size_t, std::string& out) const override {
     each_character(text, [&](uint32_t c, std::string_view bytes) {
       if (!is_mark(c)) out.append(bytes);
     });
@@ -55,7 +57,7 @@ class StripAccents final : public NormalizerStep {
 class Strip final : public NormalizerStep {
  public:
   Strip(bool left, bool right) : left_(left), right_(right) {}
-  void apply(std::string_view text, std::string& out) const override {
+  void apply(std::string_view text, size_t, std::string& out) const override {
     size_t begin = text.size(), end = 0, at = 0;
     each_character(text, [&](uint32_t c, std::string_view bytes) {
       at += bytes.size();
@@ -75,7 +77,7 @@ class Strip final : public NormalizerStep {
 class Prepend final : public NormalizerStep {
  public:
   explicit Prepend(std::string_view prefix) : prefix_(prefix) {}
-  void apply(std::string_view text, std::string& out) const override {
+  void apply(std::string_view text, size_t, std::string& out) const override {
     if (!text.empty()) out.append(prefix_).append(text);
   }
 
@@ -86,8 +88,8 @@ class Prepend final : public NormalizerStep {
 class ReplaceText final : public NormalizerStep {
  public:
   ReplaceText(std::string_view from, std::string_view to) : from_(from), to_(to) {}
-  void apply(std::string_view text, std::string& out) const override {
-    while (true) {
+  void apply(std::string_view text, size_t most, std::string& out) const override {
+    while (out.size() <= most) {
       const size_t n = text.find(from_);
       out.append(text.substr(0, n));
       if (n == text.npos) return;
@@ -103,8 +105,9 @@ class ReplaceText final : public NormalizerStep {
 class ReplaceMatches final : public NormalizerStep {
  public:
   ReplaceMatches(Regex from, std::string_view to) : from_(std::move(from)), to_(to) {}
-  void apply(std::string_view text, std::string& out) const override {
+  void apply(std::string_view text, size_t most, std::string& out) const override {
     from_.split(text.data(), text.data() + text.size(), [&](const char* begin, const char* end, bool matched) {
+      if (out.size() > most) return;
       matched ? out.append(to_) : out.append(begin, end);
     });
   }
@@ -117,7 +120,7 @@ class ReplaceMatches final : public NormalizerStep {
 class Charsmap final : public NormalizerStep {
  public:
   explicit Charsmap(PrecompiledCharsmap map) : map_(std::move(map)) {}
-  void apply(std::string_view text, std::string& out) const override { map_.apply(text, out); }
+  void apply(std::string_view text, size_t most, std::string& out) const override { map_.apply(text, most, out); }
 
  private:
   const PrecompiledCharsmap map_;
@@ -130,7 +133,7 @@ struct BertRules {
 class Bert final : public NormalizerStep {
  public:
   explicit Bert(BertRules rules) : rules_(rules) {}
-  void apply(std::string_view text, std::string& out) const override {
+  void apply(std::string_view text, size_t, std::string& out) const override {
     std::string cleaned, decomposed;
     each_character(text, [&](uint32_t c, std::string_view bytes) { append_clean(c, bytes, cleaned); });
     if (rules_.strip_accents) append_normalized(cleaned, NormalizationForm::nfd, decomposed);
@@ -228,6 +231,8 @@ Status Normalizer::add(const JsonValue& json) {
   INLAY_ASSIGN(const JsonValue type_value, json.get("type"));
   INLAY_ASSIGN(const std::string_view type, type_value.as_string());
   if (type != "Sequence") {
+    if (steps_.size() >= kMaxTextSteps)
+      return error(Code::unsupported, "%s is one step more than the %zu that a normalizer may have", json.where().c_str(), kMaxTextSteps);
     INLAY_ASSIGN(NormalizerStepPtr step, read_step(json, type));
     steps_.push_back(std::move(step));
     return {};
@@ -238,12 +243,16 @@ Status Normalizer::add(const JsonValue& json) {
   return {};
 }
 
-std::string_view Normalizer::apply(std::string_view text, std::string& storage) const {
+Result<std::string_view> Normalizer::apply(std::string_view text, EncodingPulse& pulse, std::string& storage) const {
+  const size_t n_bytes = text.size(), most = most_text_bytes(n_bytes);
   std::string next;
   for (const auto& step : steps_) {
     next.clear();
     next.reserve(text.size() + 16);
-    step->apply(text, next);
+    if (!pulse.work(text.size())) return pulse.status();
+    step->apply(text, most, next);
+    if (next.size() > most)
+      return error(Code::unsupported, "the normalizer makes more than %zu bytes of %s", most, counted(n_bytes, "byte").c_str());
     std::swap(storage, next);
     text = storage;
   }

@@ -7,13 +7,15 @@
 #include <vector>
 
 #include "src/formats/json.h"
+#include "src/tokenizer/encoding_pulse.h"
 
 namespace inlay {
 
 class NormalizerStep {
  public:
   virtual ~NormalizerStep() = default;
-  virtual void apply(std::string_view text, std::string& out) const = 0;  // appends; both are well-formed UTF-8
+  // Appends to `out`, which is empty; both are well-formed UTF-8. May end once that has more than `most` bytes.
+  virtual void apply(std::string_view text, size_t most, std::string& out) const = 0;
 };
 
 class Normalizer {
@@ -21,9 +23,9 @@ class Normalizer {
   // `json` is the value of the key "normalizer", which may be null. An error names a type that is not known here.
   static Result<Normalizer> read(const JsonValue& json);
 
-  bool empty() const { return steps_.empty(); }
-  // `text` itself, or its normalized form, which lies in `storage`.
-  std::string_view apply(std::string_view text, std::string& storage) const;
+  // `text` itself, or its normalized form, which lies in `storage`. An error if that is too long (src/tokenizer/text_limits.h), and that of
+  // `pulse`.
+  Result<std::string_view> apply(std::string_view text, EncodingPulse& pulse, std::string& storage) const;
 
  private:
   Status add(const JsonValue& json);

@@ -19,7 +19,6 @@ namespace {
 #define NOT_HAN_UPPER R"([\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]])"
 #define NOT_HAN_LOWER R"([\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]])"
 
-constexpr std::string_view kGpt2 = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 constexpr std::string_view kThreeDigits =
     CONTRACTION R"(|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|)" SPACES;
 constexpr std::string_view kOneDigit =
@@ -53,8 +52,8 @@ constexpr std::string_view kDeepSeekSigns = R"(\s?[!-/:-~\uFF01-\uFF0F\uFF1A-\uF
 constexpr PreTokenizer kPreTokenizers[] = {
     {{"gpt-2", "phi-2", "mpt", "olmo", "jais", "jina-es", "jina-de", "jina-v2-es", "jina-v2-de", "gigachat", "a.x-4.0",
       "mellum", "trillion", "granite-docling", "exaone4", "modern-bert"},
-     {kGpt2}},
-    {{"jina-v1-en", "jina-v2-code", "roberta-bpe"}, {kGpt2}},
+     {kGpt2Words}},
+    {{"jina-v1-en", "jina-v2-code", "roberta-bpe"}, {kGpt2Words}},
     {{"llama-bpe", "llama3", "llama-v3", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "jina-v5-nano"},
      {kThreeDigits},
      true,
@@ -64,7 +63,7 @@ constexpr PreTokenizer kPreTokenizers[] = {
      {kOneDigit}},
     {{"qwen35"}, {kMarkedWords}},
     {{"starcoder", "refact", "command-r", "smollm", "codeshell", "exaone", "minerva-7b", "mellum2"},
-     {R"(\p{N})", kGpt2}},
+     {R"(\p{N})", kGpt2Words}},
     {{"deepseek-llm"}, {R"([\r\n])", kDeepSeekLetters, kDeepSeekSigns, R"(\s+$)", kEastAsian, R"(\p{N}+)"}},
     {{"deepseek-coder"}, {R"([\r\n])", R"(\s?\p{L}+)", R"(\s?\p{P}+)", kEastAsian, R"(\p{N})"}},
     {{"deepseek-v3", "hunyuan-dense", "joyai-llm", "hy_v4"}, {R"(\p{N}{1,3})", kChinese, kSignWords}},
@@ -76,8 +75,8 @@ constexpr PreTokenizer kPreTokenizers[] = {
       R"(\uFF1A\uFF1B\uFF0C\u3001-\u303F\uFE30-\uFE4F]+|[\u3105-\u312F]+|[\u4E00-\u9FA5\u3040-\u309F\u30A0-\u30FF]+)",
       kCasedOneDigit},
      true},
-    {{"falcon"}, {R"([\p{P}\$\+<=>\^~\|`]+)", kGpt2, "[0-9][0-9][0-9]"}},
-    {{"default"}, {R"([\p{P}\$\+<=>\^~\|]+)", kGpt2, R"(\p{N}+)", "[0-9][0-9][0-9]"}},
+    {{"falcon"}, {R"([\p{P}\$\+<=>\^~\|`]+)", kGpt2Words, "[0-9][0-9][0-9]"}},
+    {{"default"}, {R"([\p{P}\$\+<=>\^~\|]+)", kGpt2Words, R"(\p{N}+)", "[0-9][0-9][0-9]"}},
     {{"tekken"}, {kTekken}, true, true},
     {{"gpt-4o", "llama4", "kanana2", "talkie", "minimax-m2"}, {kCased}},
     {{"granite-embed-multi-97m"}, {kCased}, true},
@@ -111,7 +110,7 @@ constexpr PreTokenizer kPreTokenizers[] = {
                   R"(\s{1,2}(?!\S)|\s)"}},
     {{"chameleon"},
      {"<sentinel:[0-9]+>", "(IMGIMG)((A|B|C|D|E|F|G|H|I){1,4})Z", R"([\t\n]|    |  )", R"(\p{N})",
-      R"([\p{P}!-/:-@\[-`{-~])", kGpt2},
+      R"([\p{P}!-/:-@\[-`{-~])", kGpt2Words},
      false,
      true},
     {{"poro-chat", "bloom", "gpt3-finnish"}, {kSentence}},

@@ -11,6 +11,10 @@
 
 namespace inlay {
 
+// Of the GPT-2 release, which tokenizer.json calls ByteLevel.
+inline constexpr std::string_view kGpt2Words =
+    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+
 struct PreTokenizer {
   std::array<std::string_view, 16> names;    // the first is the row's own, the others have the same patterns and flags
   std::array<std::string_view, 6> patterns;  // empty after the last

@@ -89,7 +89,7 @@ class RegexCompiler {
 
  private:
   static constexpr size_t kMaxInstructions = 20'000, kMaxEntries = 2 << 20, kMaxConditions = 6;
-  static constexpr size_t kMaxSteps = 50'000'000;  // of building the automata: a fraction of a second
+  static constexpr size_t kMaxSteps = 50'000'000;  // nodes written and places visited: a fraction of a second
 
   Status too_large(const char* what) const {
     return error(Code::unsupported, "the regular expression %s needs too many %s", quote(pattern_).c_str(), what);
@@ -119,6 +119,7 @@ class RegexCompiler {
 
   // The instruction at which `node`, followed by what begins at `next`, begins.
   Result<uint32_t> emit(const RegexNode& node, uint32_t next) {
+    if (++n_steps_ > kMaxSteps) return too_large("repetitions");
     switch (node.kind) {
       case RegexKind::empty:
         return next;
@@ -184,7 +185,9 @@ class RegexCompiler {
       }
     }
     for (uint32_t i = 0; i < node.min; ++i) {
+      const size_t n = program_.size();
       INLAY_ASSIGN(begin, emit(child, begin));
+      if (program_.size() == n) break;  // an empty child: once is as often as wanted
     }
     return begin;
   }
@@ -218,11 +221,12 @@ class RegexCompiler {
       const size_t n_rows = size_t{1} << automaton.conditions[row].size();
       for (size_t bits = 0; bits < n_rows; ++bits)
         for (uint32_t c = 0; c < width_; ++c) {
+          if (n_steps_ > kMaxSteps) return too_large("states");
           Moved moved = move(places, c, automaton.conditions[row], bits);
           const uint32_t state = state_of(std::move(moved.places));
           automaton.next[(row + bits) * width_ + c] = state | (moved.matched ? RegexAutomaton::kMatched : 0);
         }
-      if (n_steps_ > kMaxSteps || automaton.next.size() > kMaxEntries || automaton.conditions.size() > Regex::kMaxRows)
+      if (automaton.next.size() > kMaxEntries || automaton.conditions.size() > Regex::kMaxRows)
         return too_large("states");
     }
     return {};
@@ -273,6 +277,7 @@ class RegexCompiler {
   // Where class `c` (the last: the end of the text) leads, the conditions' outcomes being `bits`.
   Moved move(const Places& places, uint32_t c, const Places& conditions, size_t bits) {
     Moved out;
+    placed_.assign(program_.size(), false);
     const bool at_end = c + 1 == width_;
     walk(places, [&](const Instruction& instruction) {
       switch (instruction.op) {
@@ -296,8 +301,9 @@ class RegexCompiler {
     return out;
   }
 
-  static void add_place(uint32_t place, Places& places) {
-    if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
+  void add_place(uint32_t place, Places& places) {
+    if (!placed_[place]) places.push_back(place);
+    placed_[place] = true;
   }
 
   const std::string_view pattern_;
@@ -305,7 +311,8 @@ class RegexCompiler {
   std::vector<std::vector<bool>> members_;  // by set and class
   uint32_t width_ = 0;                      // classes and the end of the text
   Program program_;
-  std::vector<bool> seen_;
+  std::vector<bool> seen_;    // by instruction: of a walk
+  std::vector<bool> placed_;  // likewise: those that a move leads to
   size_t n_steps_ = 0;
   Regex regex_;
 };

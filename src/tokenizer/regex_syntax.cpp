@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "src/base/ascii.h"
 #include "src/base/made_once.h"
 #include "src/base/stack_budget.h"
 #include "src/formats/text.h"
@@ -11,6 +12,7 @@ namespace inlay {
 namespace {
 
 constexpr uint32_t kMaxDepth = 50;       // of nested groups and brackets
+constexpr uint32_t kMaxQuantifiers = 2;  // of one atom: each nests what is before it
 constexpr uint32_t kMaxRepeat = 1000;    // of a counted repetition
 constexpr size_t kMaxPattern = 1 << 16;  // bytes
 
@@ -96,7 +98,9 @@ class RegexParser {
     std::vector<RegexNode> parts;
     while (!done() && !looking_at("|") && !looking_at(")")) {
       INLAY_ASSIGN(RegexNode atom, one(depth));
+      uint32_t n_quantifiers = 0;
       while (!done() && (looking_at("*") || looking_at("+") || looking_at("?") || is_counted())) {
+        if (++n_quantifiers > kMaxQuantifiers) return wrong("has more than 2 quantifiers in a row");
         INLAY_ASSIGN(atom, quantified(std::move(atom)));
       }
       parts.push_back(std::move(atom));
@@ -135,7 +139,7 @@ class RegexParser {
       min = text_[at_] == '+' ? 1 : 0;
       if (text_[at_++] == '?') max = 1;
     }
-    const RegexNode copy = atom;
+    const RegexNode copy = atom.kind == RegexKind::set ? atom : RegexNode{};
     RegexNode node = repeated(std::move(atom), min, max);
     if (take("?")) {
       if (counted && min == max) return wrong("has a lazy mark after a fixed count");
@@ -254,11 +258,7 @@ class RegexParser {
     uint32_t value = 0;
     size_t n = 0;
     for (; n < n_most && !done(); ++n, ++at_) {
-      const char c = text_[at_];
-      const int digit = c >= '0' && c <= '9'   ? c - '0'
-                        : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                        : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                               : -1;
+      const int digit = hex_value(text_[at_]);
       if (digit < 0) break;
       value = value << 4 | static_cast<uint32_t>(digit);
     }

@@ -73,7 +73,7 @@ const UnigramModel::Node* UnigramModel::child(const Node& node, unsigned char la
 }
 
 // Extends the best way to `from` by each token there, and by an unknown character unless that is a token itself.
-void UnigramModel::reach(std::string_view word, uint32_t from, std::vector<Place>& places) const {
+size_t UnigramModel::reach(std::string_view word, uint32_t from, std::vector<Place>& places) const {
   const auto offer = [&](uint32_t to, int32_t id, double score) {
     Place& place = places[to];
     const double sum = places[from].score + score;
@@ -82,7 +82,8 @@ void UnigramModel::reach(std::string_view word, uint32_t from, std::vector<Place
   const uint32_t n = decode_utf8(word.data() + from).n_bytes;
   bool single = false;
   const Node* node = nodes_.data();
-  for (uint32_t at = from; at < word.size();) {
+  uint32_t at = from;
+  while (at < word.size()) {
     node = child(*node, static_cast<unsigned char>(word[at++]));
     if (node == nullptr) break;
     if (node->id < 0) continue;
@@ -90,6 +91,7 @@ void UnigramModel::reach(std::string_view word, uint32_t from, std::vector<Place
     single |= at == from + n;
   }
   if (!single) offer(from + n, -1, unknown_score_);
+  return at - from;
 }
 
 void UnigramModel::append(std::string_view word, MergeScratch& scratch, std::vector<int32_t>& out) const {
@@ -105,8 +107,7 @@ void UnigramModel::append(std::string_view word, MergeScratch& scratch, std::vec
 void UnigramModel::append_part(std::string_view word, EncodingPulse& pulse, std::vector<int32_t>& out) const {
   std::vector<Place> places(word.size() + 1);
   for (uint32_t at = 0; at < word.size(); at += decode_utf8(word.data() + at).n_bytes) {
-    reach(word, at, places);
-    if (!pulse.work(1)) return;
+    if (!pulse.work(reach(word, at, places))) return;
   }
   std::vector<uint32_t> ends;
   for (auto at = static_cast<uint32_t>(word.size()); at > 0; at = places[at].from) ends.push_back(at);
@@ -134,7 +135,7 @@ void UnigramModel::append_unknown(std::string_view text, std::vector<int32_t>& o
   if (rules_.unknown >= 0) out.push_back(rules_.unknown);
 }
 
-void WordPieceModel::append(std::string_view word, MergeScratch&, std::vector<int32_t>& out) const {
+void WordPieceModel::append(std::string_view word, MergeScratch& scratch, std::vector<int32_t>& out) const {
   const size_t n_characters =
       word.size() - static_cast<size_t>(std::count_if(word.begin(), word.end(), is_continuation));
   const auto unknown = [&](size_t n) {
@@ -150,6 +151,7 @@ void WordPieceModel::append(std::string_view word, MergeScratch&, std::vector<in
     text.append(word.substr(from));
     int32_t id = table_.find(text);
     while (id < 0 && text.size() > n_prefix) {
+      if (!scratch.pulse.work(text.size())) return;
       while (text.size() > n_prefix && is_continuation(text.back())) text.pop_back();
       if (text.size() > n_prefix) text.pop_back();
       if (text.size() > n_prefix) id = table_.find(text);

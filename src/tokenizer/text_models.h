@@ -54,7 +54,7 @@ class UnigramModel final : public TextModel {
   };
   void build(const Vocabulary& texts);
   const Node* child(const Node& node, unsigned char label) const;
-  void reach(std::string_view word, uint32_t from, std::vector<Place>& places) const;
+  size_t reach(std::string_view word, uint32_t from, std::vector<Place>& places) const;  // the bytes that it looked at
   void append_unknown(std::string_view text, std::vector<int32_t>& out) const;
   void append_part(std::string_view word, EncodingPulse& pulse, std::vector<int32_t>& out) const;
 

@@ -1,7 +1,9 @@
 #include "src/tokenizer/text_splitter.h"
 
 #include "src/formats/text.h"
+#include "src/tokenizer/pre_tokenizer.h"
 #include "src/tokenizer/regex.h"
+#include "src/tokenizer/text_limits.h"
 #include "src/tokenizer/utf8.h"
 
 namespace inlay {
@@ -142,11 +144,12 @@ Result<SplitStepPtr> read_split(const JsonValue& json) {
 }
 
 Result<SplitStepPtr> read_metaspace(const JsonValue& json) {
-  INLAY_ASSIGN(const std::string_view sign, json.string_or("replacement", "\xE2\x96\x81"));
+  INLAY_ASSIGN(const std::string_view sign, json.string_or("replacement", kSpaceSign));
   INLAY_ASSIGN(const bool prefixed, json.bool_or("add_prefix_space", true));
   INLAY_ASSIGN(const std::string_view scheme, json.string_or("prepend_scheme", prefixed ? "always" : "never"));
   INLAY_ASSIGN(const bool split, json.bool_or("split", true));
-  if (sign.empty()) return json.expected("an object whose replacement is not empty");
+  if (sign.empty() || decode_utf8(sign.data()).n_bytes != sign.size())
+    return json.expected("an object whose replacement is one character");
   if (scheme != "always" && scheme != "first" && scheme != "never")
     return error(Code::unsupported, "%s.prepend_scheme is %s, which is not known here", json.where().c_str(),
                  quote(scheme).c_str());
@@ -156,8 +159,6 @@ Result<SplitStepPtr> read_metaspace(const JsonValue& json) {
   return SplitStepPtr(new Metaspace(sign, prefix, split));
 }
 
-constexpr std::string_view kBytesPattern =
-    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 constexpr std::string_view kWordsPattern = R"(\p{uts_word}+|[^\s\p{uts_word}]+)";
 constexpr std::string_view kPunctuation = R"([\p{P}$+<=>^`|~])";
 
@@ -205,6 +206,8 @@ Status TextSplitter::add(const JsonValue& json) {
     for (const JsonValue element : elements) INLAY_TRY(add(element));
     return {};
   }
+  if (steps_.size() >= kMaxTextSteps)
+    return error(Code::unsupported, "%s is one step more than the %zu that a pre-tokenizer may have", json.where().c_str(), kMaxTextSteps);
   if (byte_level_)
     return error(Code::unsupported, "%s comes after ByteLevel, where no other step can", json.where().c_str());
   if (type == "ByteLevel") {
@@ -213,7 +216,7 @@ Status TextSplitter::add(const JsonValue& json) {
     byte_level_ = true;
     if (prefixed) steps_.push_back(SplitStepPtr(new PrefixSpace));
     if (!words) return {};
-    INLAY_ASSIGN(SplitStepPtr step, at_pattern(kBytesPattern, Behavior::isolated));
+    INLAY_ASSIGN(SplitStepPtr step, at_pattern(kGpt2Words, Behavior::isolated));
     steps_.push_back(std::move(step));
     return {};
   }
@@ -224,6 +227,8 @@ Status TextSplitter::add(const JsonValue& json) {
     steps_.push_back(std::move(signs));
     return {};
   }
+  if (type == "Metaspace" && ++n_metaspaces_ > kMaxMetaspaces)
+    return error(Code::unsupported, "%s is one Metaspace more than the %zu that a pre-tokenizer may have", json.where().c_str(), kMaxMetaspaces);
   INLAY_ASSIGN(SplitStepPtr step, read_split_step(json, type));
   steps_.push_back(std::move(step));
   return {};

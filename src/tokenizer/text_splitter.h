@@ -38,10 +38,12 @@ class TextSplitter {
   bool byte_level() const { return byte_level_; }
 
  private:
+  static constexpr size_t kMaxMetaspaces = 4;  // each may put a sign before every part
   Status add(const JsonValue& json);
   void run(size_t step, const TextPart& part, PartSink& out) const;
 
   std::vector<std::unique_ptr<const SplitStep>> steps_;
+  size_t n_metaspaces_ = 0;
   bool byte_level_ = false;
 };
 

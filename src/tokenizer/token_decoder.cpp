@@ -1,13 +1,21 @@
 #include "src/tokenizer/token_decoder.h"
 
+#include "src/base/ascii.h"
 #include "src/formats/text.h"
 #include "src/tokenizer/byte_alphabet.h"
+#include "src/tokenizer/text_limits.h"
+#include "src/tokenizer/utf8.h"
 
 namespace inlay {
 namespace {
 
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size()) text.replace(at, from.size(), to);
+// Ends once the text has more than `most` bytes.
+void replace_all(std::string& text, std::string_view from, std::string_view to, size_t most) {
+  std::string out;
+  std::string_view left = text;
+  for (size_t n = 0; (n = left.find(from)) != left.npos && out.size() <= most; left.remove_prefix(n + from.size()))
+    out.append(left.substr(0, n)).append(to);
+  text = out.append(left);
 }
 
 // The spaces before English punctuation and contractions that WordPiece's decoder takes away.
@@ -15,21 +23,15 @@ void clean_up(std::string& text) {
   constexpr std::string_view kRules[][2] = {{" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
                                             {" ' ", "'"},  {" n't", "n't"}, {" 'm", "'m"},  {" do not", " don't"},
                                             {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
-  for (const auto& [from, to] : kRules) replace_all(text, from, to);
+  for (const auto& [from, to] : kRules) replace_all(text, from, to, text.size());
 }
 
 }  // namespace
 
 int byte_of_token(std::string_view text) {
-  const auto digit = [&](size_t at) {
-    const char c = text[at];
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                  : -1;
-  };
-  if (text.size() != 6 || !text.starts_with("<0x") || text[5] != '>' || digit(3) < 0 || digit(4) < 0) return -1;
-  return digit(3) * 16 + digit(4);
+  if (text.size() != 6 || !text.starts_with("<0x") || text[5] != '>') return -1;
+  const int high = hex_value(text[3]), low = hex_value(text[4]);
+  return high < 0 || low < 0 ? -1 : high * 16 + low;
 }
 
 Result<TokenDecoder> TokenDecoder::read(const JsonValue& json) {
@@ -53,13 +55,15 @@ Status TokenDecoder::add(const JsonValue& json) {
     return {};
   }
   if (type == "Strip") return add_strip(json);
+  if (steps_.size() >= kMaxTextSteps)
+    return error(Code::unsupported, "%s is one step more than the %zu that a decoder may have", json.where().c_str(), kMaxTextSteps);
   if (fused_) return error(Code::unsupported, "%s comes after Fuse, where only Strip can", json.where().c_str());
   if (type == "Replace") return add_replace(json);
   if (type == "ByteLevel") return steps_.push_back({Kind::bytes}), Status{};
   if (type == "ByteFallback") return steps_.push_back({Kind::byte_tokens}), Status{};
   if (type == "Fuse") return fused_ = true, Status{};
   if (type == "Metaspace") {
-    INLAY_ASSIGN(const std::string_view sign, json.string_or("replacement", "\xE2\x96\x81"));
+    INLAY_ASSIGN(const std::string_view sign, json.string_or("replacement", kSpaceSign));
     INLAY_ASSIGN(const bool prefixed, json.bool_or("add_prefix_space", true));
     INLAY_ASSIGN(const std::string_view scheme, json.string_or("prepend_scheme", prefixed ? "always" : "never"));
     if (sign.empty()) return json.expected("an object whose replacement is not empty");
@@ -102,7 +106,8 @@ Status TokenDecoder::add_strip(const JsonValue& json) {
   return {};
 }
 
-void TokenDecoder::append_piece(std::string_view token, std::string& out) const {
+Status TokenDecoder::append_piece(std::string_view token, std::string& out) const {
+  const size_t most = most_text_bytes(token.size());
   std::string piece(token), bytes;
   for (const Step& step : steps_) {
     switch (step.kind) {
@@ -111,7 +116,7 @@ void TokenDecoder::append_piece(std::string_view token, std::string& out) const 
         if (append_bytes_of(piece, bytes)) piece = bytes;
         break;
       case Kind::replace:
-        replace_all(piece, step.from, step.to);
+        replace_all(piece, step.from, step.to, most);
         break;
       case Kind::byte_tokens:
         if (const int byte = byte_of_token(piece); byte >= 0) piece.assign(1, static_cast<char>(byte));
@@ -124,8 +129,11 @@ void TokenDecoder::append_piece(std::string_view token, std::string& out) const 
         piece.insert(0, " ");
         break;
     }
+    if (piece.size() > most)
+      return error(Code::unsupported, "the decoder makes more than %zu bytes of the token %s", most, quote(token).c_str());
   }
   out += piece;
+  return {};
 }
 
 }  // namespace inlay

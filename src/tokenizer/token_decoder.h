@@ -14,7 +14,8 @@ class TokenDecoder {
   // `json` is the value of the key "decoder", which may be null. An error names a type that is not known here.
   static Result<TokenDecoder> read(const JsonValue& json);
 
-  void append_piece(std::string_view token, std::string& out) const;
+  // An error if it becomes too long (src/tokenizer/text_limits.h).
+  Status append_piece(std::string_view token, std::string& out) const;
   bool strips_leading_space() const { return strips_; }  // of the first piece of a text
 
  private:

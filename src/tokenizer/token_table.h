@@ -51,7 +51,6 @@ class TokenTable {
       if (slot.tag == tag_of(hash) && vocabulary_.piece(slot.id) == bytes) return slot.id;
     }
   }
-  size_t max_bytes() const { return max_bytes_; }  // of a matchable token
 
  private:
   struct Slot {
@@ -64,7 +63,7 @@ class TokenTable {
   const Vocabulary& vocabulary_;
   std::vector<Slot> slots_;
   size_t mask_ = 0;
-  size_t max_bytes_ = 0;
+  size_t max_bytes_ = 0;  // of a matchable token
 };
 
 }  // namespace inlay

@@ -49,9 +49,9 @@ class Tokenizer {
   static Result<std::unique_ptr<Tokenizer>> from_metadata(const Metadata& metadata, int32_t n_rows = 0,
                                                           std::string_view pre_tokenizer = {});
 
-  // Appends ids to `out`. Ill-formed UTF-8 is taken as U+FFFD per maximal ill-formed part; never fails on any bytes.
-  // User-defined tokens become their ids wherever they stand in the text, whatever `options` says. An error is that of the thread's Pulse
-  // (src/base/pulse.h), which beats now and then in a long text; `out` then has the ids of some of it.
+  // Appends ids to `out`. Ill-formed UTF-8 is taken as U+FFFD per maximal ill-formed part. User-defined tokens become their ids wherever they
+  // stand in the text, whatever `options` says. An error is that of the thread's Pulse (src/base/pulse.h), which beats now and then in a long
+  // text, or says that a tokenizer.json's normalizer makes it too long; `out` then has the ids of some of it.
   virtual Status encode(std::string_view text, const EncodeOptions& options, std::vector<int32_t>& out) const = 0;
   // Appends bytes to `out` (possibly an incomplete UTF-8 sequence at the end): the pieces one after the other, without
   // the space that encode() prefixed to the text. Ids out of range are an error, and `out` is unchanged then.

@@ -4,17 +4,18 @@
 #include <cmath>
 #include <limits>
 
+#include "src/base/ascii.h"
 #include "src/formats/text.h"
 #include "src/tokenizer/byte_alphabet.h"
 #include "src/tokenizer/gguf_special_tokens.h"
 #include "src/tokenizer/token_decoder.h"
+#include "src/tokenizer/utf8.h"
 
 namespace inlay {
 namespace {
 
 constexpr std::string_view kTypesKey = "tokenizer.ggml.token_type";
 constexpr std::string_view kScoresKey = "tokenizer.ggml.scores";
-constexpr std::string_view kSpace = "\xE2\x96\x81";  // U+2581, which SPM vocabularies write for a space
 
 class VocabularyReader {
  public:
@@ -133,11 +134,11 @@ class VocabularyReader {
     }
     const bool has_plain_space = text.find(' ') != text.npos;  // a text's spaces are all U+2581 when it is matched
     while (!text.empty()) {
-      const size_t n = std::min(text.find(kSpace), text.size());
+      const size_t n = std::min(text.find(kSpaceSign), text.size());
       v_.bytes.append(text.substr(0, n));
       if (n == text.size()) break;
       v_.bytes.push_back(' ');
-      text.remove_prefix(n + kSpace.size());
+      text.remove_prefix(n + kSpaceSign.size());
     }
     return !has_plain_space;
   }
@@ -211,7 +212,7 @@ class VocabularyReader {
     // GGUF has no key for this property of an added token: the model's name is all there is to tell by.
     INLAY_ASSIGN(const std::string_view name, metadata_.string_or("general.name", ""));
     std::string lower(name);
-    for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    for (char& c : lower) c = ascii_lower(c);
     v_.strips_after_added = lower.find("phi-3") != lower.npos || lower.find("phi3") != lower.npos;
     if (v_.strips_after_added)
       v_.remarks.push_back("white space after an added token belongs to it: general.name says Phi-3");

@@ -78,6 +78,8 @@ TEST(Regex, WhatIsNotKnownIsNamed) {
                                                       {"[[:nonsense:]]", "[: :]"},
                                                       {"(?:a{1000}){1000}", "too many"},
                                                       {"(?:.?){30}(?:a|b){900}{900}", "too many"},
+                                                      {"(?:a?){1000}{9}", "too many states"},
+                                                      {"a***", "more than 2 quantifiers"},
                                                       {"\xFF", "UTF-8"}};
   for (const auto& [pattern, reason] : rows) {
     const auto regex = Regex::compile(pattern);
@@ -90,6 +92,16 @@ TEST(Regex, WhatIsNotKnownIsNamed) {
   EXPECT_TRUE(Regex::compile(std::string(100, '^')).ok());
   EXPECT_FALSE(Regex::compile(std::string(200, '(') + std::string(200, ')')).ok());
   EXPECT_FALSE(Regex::compile(std::string(100'000, 'a')).ok());
+}
+
+TEST(Regex, RepetitionsOfNothing) {
+  EXPECT_EQ(split("(?:(?:(?:){1000}{1000}){1000}{1000}){1000}{1000}a", "ba"), (Pieces{"b", "[a]"}));
+  std::string empties;
+  for (int i = 0; i < 10'000; ++i) empties += "(?:)";
+  const auto regex = Regex::compile("(?:(?:a" + empties + "){1000}){19}");
+  EXPECT_NE(regex.status().message.find("too many repetitions"), std::string::npos) << regex.status().message;
+  EXPECT_FALSE(Regex::compile("a" + std::string(60'000, '*')).ok());
+  EXPECT_TRUE(Regex::compile("a*{2}").ok());
 }
 
 // Where backtracking takes exponential or quadratic time.
