@@ -11,6 +11,5 @@ constexpr int hex_value(char c) {
   const char letter = ascii_lower(c);
   return is_ascii_digit(c) ? c - '0' : letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
 }
-constexpr bool is_ascii_hex_digit(char c) { return hex_value(c) >= 0; }
 
 }  // namespace inlay

@@ -89,9 +89,8 @@ Step JsonScanner::in_escape(char c) {
 }
 
 Step JsonScanner::in_hex(char c) {
-  if (!is_ascii_hex_digit(c)) return Step::bad;
-  const int digit = is_ascii_digit(c) ? c - '0' : ascii_lower(c) - 'a' + 10;
-  unit_ = static_cast<uint16_t>(unit_ << 4 | digit);
+  if (hex_value(c) < 0) return Step::bad;
+  unit_ = static_cast<uint16_t>(unit_ << 4 | hex_value(c));
   if (++n_hex_ < 4) return Step::more;
   const bool is_high = (unit_ & 0xFC00) == 0xD800, is_low = (unit_ & 0xFC00) == 0xDC00;
   if (is_low != low_) return Step::bad;

@@ -19,7 +19,6 @@ class JsonScanner {
 
   Step feed(char c);  // blanks before the value are part of it; nothing may follow done, done_before and bad
   bool may_end() const { return depth_ == 0 && number_ends(); }  // the text is over: a number is whole then
-  bool begun() const { return state_ != State::value || depth_ > 0; }
   bool in_string() const { return state_ == State::string; }  // and in no escape
 
  private:

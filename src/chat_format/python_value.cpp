@@ -119,8 +119,8 @@ PythonValue::Step PythonValue::in_escape(char c, std::string& json) {
 }
 
 PythonValue::Step PythonValue::in_code(char c, std::string& json) {
-  if (!is_ascii_hex_digit(c)) return Step::bad;
-  code_ = code_ << 4 | static_cast<uint32_t>(is_ascii_digit(c) ? c - '0' : ascii_lower(c) - 'a' + 10);
+  if (hex_value(c) < 0) return Step::bad;
+  code_ = code_ << 4 | static_cast<uint32_t>(hex_value(c));
   if (--n_digits_ > 0) return Step::more;
   if (is_surrogate(code_, 0xDC00) != low_ || code_ > 0x10FFFF) return Step::bad;
   const bool is_high = is_surrogate(code_, 0xD800);

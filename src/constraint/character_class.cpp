@@ -102,9 +102,9 @@ bool PatternReader::hex(uint32_t n_digits, uint32_t& out) {
   if (text_.size() - at_ < n_digits) return false;
   out = 0;
   for (uint32_t i = 0; i < n_digits; ++i) {
-    const char c = ascii_lower(text_[at_ + i]);
-    if (!is_ascii_hex_digit(c)) return false;
-    out = out << 4 | static_cast<uint32_t>(is_ascii_digit(c) ? c - '0' : c - 'a' + 10);
+    const int digit = hex_value(text_[at_ + i]);
+    if (digit < 0) return false;
+    out = out << 4 | static_cast<uint32_t>(digit);
   }
   at_ += n_digits;
   return true;

@@ -178,9 +178,9 @@ class GbnfParser {
     if (n == 0) return wrong("an unknown escape");
     uint32_t value = 0;
     for (size_t i = 0; i < n; ++i) {
-      const char c = at_ + 1 + i < text_.size() ? ascii_lower(text_[at_ + 1 + i]) : '\0';
-      if (!is_ascii_hex_digit(c)) return wrong("too few hexadecimal digits in an escape");
-      value = value << 4 | static_cast<uint32_t>(is_ascii_digit(c) ? c - '0' : c - 'a' + 10);
+      const int digit = at_ + 1 + i < text_.size() ? hex_value(text_[at_ + 1 + i]) : -1;
+      if (digit < 0) return wrong("too few hexadecimal digits in an escape");
+      value = value << 4 | static_cast<uint32_t>(digit);
     }
     if (value > kLastCodePoint || (value >= 0xD800 && value < 0xE000)) return wrong("an escape that is no character");
     at_ += 1 + n;

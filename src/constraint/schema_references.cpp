@@ -10,11 +10,10 @@ constexpr uint32_t kMaxSearchDepth = 200;
 
 // A URI's percent signs, then a pointer's tildes.
 std::string decoded(std::string_view part) {
-  const auto hex = [](char c) { return is_ascii_digit(c) ? c - '0' : ascii_lower(c) - 'a' + 10; };
   std::string bytes, out;
   for (size_t i = 0; i < part.size(); ++i) {
-    if (part[i] == '%' && i + 2 < part.size() && is_ascii_hex_digit(part[i + 1]) && is_ascii_hex_digit(part[i + 2])) {
-      bytes += static_cast<char>(hex(part[i + 1]) << 4 | hex(part[i + 2]));
+    if (part[i] == '%' && i + 2 < part.size() && hex_value(part[i + 1]) >= 0 && hex_value(part[i + 2]) >= 0) {
+      bytes += static_cast<char>(hex_value(part[i + 1]) << 4 | hex_value(part[i + 2]));
       i += 2;
     } else {
       bytes += part[i];

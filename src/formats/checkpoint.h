@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/dtype.h"
 #include "src/base/status.h"
-#include "src/base/tensor.h"
 #include "src/formats/metadata.h"
 
 namespace inlay {

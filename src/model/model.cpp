@@ -159,7 +159,7 @@ class WeightFinder {
     } else {
       for (const Part& part : matrices) INLAY_TRY(find(part.role, layer, part.n_rows, d));
     }
-    INLAY_TRY(settle(arch_.qkv_bias, WeightRole::attn_q_bias, layer, spec_.qkv_bias));
+    settle(arch_.qkv_bias, WeightRole::attn_q_bias, layer, spec_.qkv_bias);
     if (spec_.qkv_bias) {
       INLAY_TRY(find(WeightRole::attn_q_bias, layer, 1, q));
       INLAY_TRY(find(WeightRole::attn_k_bias, layer, 1, kv));
@@ -172,7 +172,7 @@ class WeightFinder {
     }
     if (spec_.attn_sinks) INLAY_TRY(find(WeightRole::attn_sinks, layer, 1, spec_.n_heads));
     INLAY_TRY(find(WeightRole::attn_output, layer, d, q));
-    INLAY_TRY(settle(arch_.output_bias, WeightRole::attn_output_bias, layer, spec_.output_bias));
+    settle(arch_.output_bias, WeightRole::attn_output_bias, layer, spec_.output_bias);
     if (spec_.output_bias) INLAY_TRY(find(WeightRole::attn_output_bias, layer, 1, d));
     return arch_.post_norms ? find(WeightRole::attn_post_norm, layer, 1, d) : Status{};
   }
@@ -180,7 +180,7 @@ class WeightFinder {
   Status find_feed_forward(int32_t layer) {
     const int64_t d = spec_.d_model, ff = spec_.d_ff;
     if (arch_.input_norms) INLAY_TRY(find(WeightRole::ffn_norm, layer, 1, d));
-    if (spec_.moe.n_experts > 0) INLAY_TRY(settle_experts(layer));
+    if (spec_.moe.n_experts > 0) settle_experts(layer);
     if (spec_.has_experts(layer)) return find_experts(layer);
     const Part matrices[] = {{WeightRole::ffn_gate, ff}, {WeightRole::ffn_up, ff}};
     if (arch_.fused_gate_up) {
@@ -189,7 +189,7 @@ class WeightFinder {
       for (const Part& part : matrices) INLAY_TRY(find(part.role, layer, part.n_rows, d));
     }
     INLAY_TRY(find(WeightRole::ffn_down, layer, d, ff));
-    INLAY_TRY(settle(arch_.mlp_bias, WeightRole::ffn_gate_bias, layer, spec_.mlp_bias));
+    settle(arch_.mlp_bias, WeightRole::ffn_gate_bias, layer, spec_.mlp_bias);
     if (spec_.mlp_bias) {
       INLAY_TRY(find(WeightRole::ffn_gate_bias, layer, 1, ff));
       INLAY_TRY(find(WeightRole::ffn_up_bias, layer, 1, ff));
@@ -199,10 +199,9 @@ class WeightFinder {
   }
 
   // A layer without a router is dense.
-  Status settle_experts(int32_t layer) {
+  void settle_experts(int32_t layer) {
     const bool dense = !present(WeightRole::router, layer) && present(WeightRole::ffn_gate, layer);
     spec_.moe.layers[static_cast<size_t>(layer)] = dense ? 0 : 1;
-    return {};
   }
 
   Status find_experts(int32_t layer) {
@@ -227,9 +226,8 @@ class WeightFinder {
 
   // Decides in the first layer whether a group of weights exists; the other layers must agree (a missing tensor is then
   // reported by name, a surplus one as left over).
-  Status settle(Presence presence, WeightRole first_of_group, int32_t layer, bool& used) {
+  void settle(Presence presence, WeightRole first_of_group, int32_t layer, bool& used) {
     if (layer == 0) used = presence == Presence::required || (presence == Presence::optional && present(first_of_group, 0));
-    return {};
   }
 
   // What a tensor holds: a matrix, a vector if it has one row, or a stack of such, one of each expert.

@@ -9,10 +9,7 @@ namespace inlay::tmpl {
 
 namespace {
 
-bool is_digit(char c, int base) {
-  if (base <= 10) return c >= '0' && c < '0' + base;
-  return is_ascii_hex_digit(c);
-}
+bool is_digit(char c, int base) { return hex_value(c) >= 0 && hex_value(c) < base; }
 
 // Digits with single underscores between them.
 size_t digits_length(std::string_view text, size_t from, int base) {
