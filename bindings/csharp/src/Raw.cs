@@ -3048,8 +3048,8 @@ namespace Inlay.Raw
         }
 
         /// <summary>Ends a request of the queue: no token is added once this has returned. Those to be polled still arrive,
-        /// then its END, with the next computation where a budget has left its step pending. Nothing happens where the
-        /// number is unknown or its END was there before.</summary>
+        /// then its END, with the next computation where a budget has left its step pending. An unknown number, or one
+        /// whose END was there, changes nothing.</summary>
         /// <param name="queue">The queue.</param>
         /// <param name="request_id">Of inlay_submit.</param>
         /// <param name="err">What went wrong. May be null.</param>

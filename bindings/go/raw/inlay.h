@@ -1944,8 +1944,8 @@ inlay_status inlay_submit(const inlay_queue* queue, const inlay_request* request
                           inlay_error* err);
 
 // Ends a request of the queue: no token is added once this has returned. Those to be polled still arrive, then its END,
-// with the next computation where a budget has left its step pending. Nothing happens where the number is unknown or
-// its END was there before.
+// with the next computation where a budget has left its step pending. An unknown number, or one whose END was there,
+// changes nothing.
 // Thread: any.
 // Blocks: no.
 // Ownership: Nothing is kept.

@@ -3285,8 +3285,8 @@ func Submit(queue *Queue, request *Request, requestID *uint64, err *Error) Statu
 }
 
 // RequestCancel is inlay_request_cancel. Ends a request of the queue: no token is added once this has returned. Those
-// to be polled still arrive, then its END, with the next computation where a budget has left its step pending.
-// Nothing happens where the number is unknown or its END was there before.
+// to be polled still arrive, then its END, with the next computation where a budget has left its step pending. An
+// unknown number, or one whose END was there, changes nothing.
 //
 //   - queue: The queue.
 //   - requestID: Of inlay_submit.

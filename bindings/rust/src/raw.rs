@@ -2658,8 +2658,8 @@ pub struct Functions {
     /// - `request_id`: Its number, at least 1.
     pub inlay_submit: unsafe extern "C" fn(queue: *const inlay_queue, request: *const inlay_request, request_id: *mut u64, err: *mut inlay_error) -> inlay_status,
     /// Ends a request of the queue: no token is added once this has returned. Those to be polled still arrive, then
-    /// its END, with the next computation where a budget has left its step pending. Nothing happens where the number
-    /// is unknown or its END was there before.
+    /// its END, with the next computation where a budget has left its step pending. An unknown number, or one whose
+    /// END was there, changes nothing.
     ///
     /// - Thread: any.
     /// - Blocks: no.
