@@ -106,7 +106,7 @@ __device__ __forceinline__ void copy_chunk(const uint8_t* from, int n_units, int
   }
 }
 
-// At most depth - 1 groups of copies stay pending. Depths: fit_few_rows.
+// At most depth - 1 groups of copies stay pending. Depths: fit_ring.
 __device__ __forceinline__ void wait_for_oldest(int depth) {
   if (depth >= 4) {
     if (depth >= 6) {
@@ -123,31 +123,26 @@ __device__ __forceinline__ void wait_for_oldest(int depth) {
   }
 }
 
-// A warp's ring of chunks.
+// From a chunk of a tile to the next.
 template <DType kType>
-struct WarpRing {
-  using L = Layout<kType>;
+inline constexpr int kChunkStride =
+    Layout<kType>::kScaled ? Layout<kType>::kChunkBytes : kUnitCols * Layout<kType>::kElementBytes;
+
+// A warp's ring of chunks. Source: which ones, in their order. It has the next one's ChunkCursor `next`, has_next(), and
+// take(), which gives the next one's address and goes on to the one behind it.
+template <DType kType, class Source>
+struct ChunkRing {
   static constexpr bool kGroupsApart = true;  // of a single row, chunk.cuh
   static constexpr int kPlaceBytes = WarpChunk<kType>::kBytes;
-  static constexpr int kStride =
-      L::kScaled ? L::kChunkBytes : kUnitCols * L::kElementBytes;  // between chunks of a tile
-  ChunkCursor next;                                                // to copy
-  const uint8_t* from;                                             // its bytes
-  int64_t step, wrap;                                              // of `from`
-  uint8_t *places, *place, *end;                                   // the place in use next
-  int n_units, n_tiles, lane, depth;
+  Source source;
+  uint8_t *places, *place, *end;  // the place in use next
+  int n_units, lane, depth;
 
-  __device__ __forceinline__ WarpRing(const FewRowsParams& p, ChunkCursor first, int32_t first_tile, int tiles,
-                                      uint8_t* memory)
-      : next(first),
+  __device__ __forceinline__ ChunkRing(const FewRowsParams& p, const Source& chunks, uint8_t* memory)
+      : source(chunks),
         n_units(static_cast<int>(units_of(p.args.n_cols))),
-        n_tiles(tiles),
         lane(static_cast<int>(threadIdx.x % 32)),
         depth(p.depth) {
-    const int64_t tile_bytes = L::tile_bytes(n_units);
-    from = static_cast<const uint8_t*>(p.args.weights) + (first_tile + first.tile) * tile_bytes + first.chunk * kStride;
-    step = first.step_tiles * tile_bytes + first.step_chunks * kStride;
-    wrap = tile_bytes - static_cast<int64_t>(p.n_chunks) * kStride;
     places = place = memory + threadIdx.x / 32 * p.depth * kPlaceBytes;
     end = places + p.depth * kPlaceBytes;
     for (int i = 0; i < p.depth; ++i) refill();
@@ -166,13 +161,37 @@ struct WarpRing {
   // Fills the place in use, with nothing beyond the last chunk, and goes on to the next; one group of copies either
   // way.
   __device__ __forceinline__ void refill() {
-    if (next.tile < n_tiles) {
-      copy_chunk<kType>(from, n_units, next.chunk, place, lane);
-      from += next.advance() ? step + wrap : step;
+    if (source.has_next()) {
+      const int chunk = source.next.chunk;
+      copy_chunk<kType>(source.take(), n_units, chunk, place, lane);
     }
     commit_copies();
     place += kPlaceBytes;
     if (place == end) place = places;
+  }
+};
+
+// The chunks of tiles that follow one another in memory.
+template <DType kType>
+struct MatrixChunks {
+  ChunkCursor next;
+  const uint8_t* from;  // the next one's bytes
+  int64_t step, wrap;   // of `from`
+  int n_tiles;
+
+  __device__ __forceinline__ MatrixChunks(const FewRowsParams& p, int32_t first_tile, int tiles)
+      : next(p, static_cast<int>(threadIdx.x / 32)), n_tiles(tiles) {
+    constexpr int kStride = kChunkStride<kType>;
+    const int64_t tile_bytes = Layout<kType>::tile_bytes(static_cast<int>(units_of(p.args.n_cols)));
+    from = static_cast<const uint8_t*>(p.args.weights) + (first_tile + next.tile) * tile_bytes + next.chunk * kStride;
+    step = next.step_tiles * tile_bytes + next.step_chunks * kStride;
+    wrap = tile_bytes - static_cast<int64_t>(p.n_chunks) * kStride;
+  }
+  __device__ __forceinline__ bool has_next() const { return next.tile < n_tiles; }
+  __device__ __forceinline__ const uint8_t* take() {
+    const uint8_t* taken = from;
+    from += next.advance() ? step + wrap : step;
+    return taken;
   }
 };
 
@@ -463,7 +482,7 @@ __device__ __forceinline__ void few_rows(const FewRowsParams& p, uint8_t* shared
   const LinearArgs& a = p.args;
   const TileRange tiles(p, static_cast<int32_t>(blockIdx.x));
   const int n_tiles = tiles.end - tiles.first;
-  WarpRing<kType> ring(p, ChunkCursor(p, static_cast<int>(threadIdx.x / 32)), tiles.first, n_tiles, shared + p.ring_at);
+  ChunkRing<kType, MatrixChunks<kType>> ring(p, {p, tiles.first, n_tiles}, shared + p.ring_at);
   const FinishedValues values;
   if constexpr (kRaw) {
     RawRow<Layout<kType>::kForm, FinishedValues> raw(a, values, shared);

@@ -1,4 +1,4 @@
-// Which kernel a product of one type runs on. Included by the linear_<group>.cu files, which compile in parallel.
+// Which kernel a product of one type runs on. Included by the files that linear_type.cu.in becomes, which compile in parallel.
 #pragma once
 
 #include "kernels/cuda/linear/many_rows.cuh"

@@ -1,4 +1,4 @@
-// launch_linear: checks its arguments and hands over to the type's instances (linear_<group>.cu). Formula, layout and
+// launch_linear: checks its arguments and hands over to the type's instances (linear_type.cu.in). Formula, layout and
 // bounds: few_rows.cuh, many_rows.cuh, plain.cuh.
 #include "kernels/cuda/linear/layout.cuh"
 

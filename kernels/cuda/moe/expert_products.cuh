@@ -73,51 +73,29 @@ struct BlockTiles {
   __device__ __forceinline__ int64_t at(int i) const { return (first + i) % n_tiles; }
 };
 
-// WarpRing for tiles that do not follow one another in memory.
+// The chunks of tiles of several experts.
 template <DType kType>
-struct BlockRing {
-  using L = Layout<kType>;
-  static constexpr int kPlaceBytes = WarpChunk<kType>::kBytes, kStride = WarpRing<kType>::kStride;
-  static constexpr bool kGroupsApart = WarpRing<kType>::kGroupsApart;
+struct BlockChunks {
   const BlockTiles<kType>& tiles;
   ChunkCursor next;
   const uint8_t* from = nullptr;  // the tile that is copied now
   int tile = 0;                   // which one it is
   int32_t block, expert, at;      // where that is: tile `at` of the block
-  uint8_t *places, *place, *end;
-  int n_units, lane, depth;
+  int n_units;
 
-  __device__ __forceinline__ BlockRing(const FewRowsParams& p, const BlockTiles<kType>& of, uint8_t* memory)
+  __device__ __forceinline__ BlockChunks(const FewRowsParams& p, const BlockTiles<kType>& of)
       : tiles(of),
         next(p, static_cast<int>(threadIdx.x / 32)),
         block(of.first_block),
         expert(of.first_expert),
         at(of.first - of.first_block * of.n_tiles),
-        n_units(static_cast<int>(units_of(p.args.n_cols))),
-        lane(static_cast<int>(threadIdx.x % 32)),
-        depth(p.depth) {
-    places = place = memory + threadIdx.x / 32 * p.depth * kPlaceBytes;
-    end = places + p.depth * kPlaceBytes;
-    for (int i = 0; i < p.depth; ++i) refill();
-  }
-  __device__ __forceinline__ void load_codes(UnitCodes<kType>& codes) const { codes.load(place, lane); }
-  __device__ __forceinline__ void wait() const {
-    wait_for_oldest(depth);
-    __syncwarp();
-  }
-  __device__ __forceinline__ void release() {
-    __syncwarp();
-    refill();
-  }
-  __device__ __forceinline__ void refill() {
-    if (next.tile < tiles.n) {
-      if (next.tile != tile || from == nullptr) go_to(next.tile);
-      copy_chunk<kType>(from + next.chunk * kStride, n_units, next.chunk, place, lane);
-      next.advance();
-    }
-    commit_copies();
-    place += kPlaceBytes;
-    if (place == end) place = places;
+        n_units(static_cast<int>(units_of(p.args.n_cols))) {}
+  __device__ __forceinline__ bool has_next() const { return next.tile < tiles.n; }
+  __device__ __forceinline__ const uint8_t* take() {
+    if (next.tile != tile || from == nullptr) go_to(next.tile);
+    const uint8_t* taken = from + next.chunk * kChunkStride<kType>;
+    next.advance();
+    return taken;
   }
   __device__ __forceinline__ void go_to(int to) {
     at += to - tile;
@@ -127,9 +105,12 @@ struct BlockRing {
       expert = tiles.expert_of(block);
     }
     from = static_cast<const uint8_t*>(tiles.e.linear.weights) +
-           (int64_t{expert} * tiles.n_tiles + at) * L::tile_bytes(n_units);
+           (int64_t{expert} * tiles.n_tiles + at) * Layout<kType>::tile_bytes(n_units);
   }
 };
+
+template <DType kType>
+using BlockRing = ChunkRing<kType, BlockChunks<kType>>;
 
 #endif
 
@@ -147,13 +128,13 @@ __global__ void __launch_bounds__(kLinearThreads, 2) experts_few_rows(const __gr
     RawRow<Layout<kType>::kForm, FinishedValues> raw(p.few.args, values, experts_memory);
     wait_for_routing();
     const BlockTiles<kType> tiles(p.experts);
-    BlockRing<kType> ring(p.few, tiles, experts_memory + p.few.ring_at);
+    BlockRing<kType> ring(p.few, {p.few, tiles}, experts_memory + p.few.ring_at);
     raw.prepare();
     multiply_tiles<kType, NT, true>(p.few, values, tiles, ring, experts_memory);
   } else {
     if (!p.experts.routing_is_older) wait_for_routing();
     const BlockTiles<kType> tiles(p.experts);
-    BlockRing<kType> ring(p.few, tiles, experts_memory + p.few.ring_at);
+    BlockRing<kType> ring(p.few, {p.few, tiles}, experts_memory + p.few.ring_at);
     if (p.experts.routing_is_older) wait_for_routing();
     multiply_tiles<kType, NT, false>(p.few, values, tiles, ring, experts_memory);
   }

@@ -37,58 +37,34 @@ struct PairsOfRow {
   }
 };
 
-// WarpRing over the chunks of every tile and pair.
+// The chunks of every tile and pair.
 template <DType kType>
-struct PairRing {
-  using L = Layout<kType>;
-  static constexpr int kPlaceBytes = WarpChunk<kType>::kBytes, kStride = WarpRing<kType>::kStride;
-  static constexpr bool kGroupsApart = WarpRing<kType>::kGroupsApart;
+struct PairChunks {
   const FewRowsParams& few;
   const PairsOfRow& pairs;
   ChunkCursor next;  // tile: of (tile, pair)
   const uint8_t* from = nullptr;
   int32_t first_tile;
-  int n, n_units, lane, depth, at = -1;  // at: which (tile, pair) `from` belongs to
-  uint8_t *places, *place, *end;
+  int n, at = -1;  // at: which (tile, pair) `from` belongs to
 
-  __device__ __forceinline__ PairRing(const FewRowsParams& p, const PairsOfRow& of, const TileRange& tiles,
-                                      uint8_t* memory)
+  __device__ __forceinline__ PairChunks(const FewRowsParams& p, const PairsOfRow& of, const TileRange& tiles)
       : few(p),
         pairs(of),
         next(p, static_cast<int>(threadIdx.x / 32)),
         first_tile(tiles.first),
-        n((tiles.end - tiles.first) * of.n),
-        n_units(static_cast<int>(units_of(p.args.n_cols))),
-        lane(static_cast<int>(threadIdx.x % 32)),
-        depth(p.depth) {
-    places = place = memory + threadIdx.x / 32 * p.depth * kPlaceBytes;
-    end = places + p.depth * kPlaceBytes;
-    for (int i = 0; i < p.depth; ++i) refill();
-  }
-  __device__ __forceinline__ void load_codes(UnitCodes<kType>& codes) const { codes.load(place, lane); }
-  __device__ __forceinline__ void wait() const {
-    wait_for_oldest(depth);
-    __syncwarp();
-  }
-  __device__ __forceinline__ void release() {
-    __syncwarp();
-    refill();
-  }
-  __device__ __forceinline__ void refill() {
-    if (next.tile < n) {
-      if (next.tile != at) begin(next.tile);
-      copy_chunk<kType>(from + next.chunk * kStride, n_units, next.chunk, place, lane);
-      next.advance();
-    }
-    commit_copies();
-    place += kPlaceBytes;
-    if (place == end) place = places;
+        n((tiles.end - tiles.first) * of.n) {}
+  __device__ __forceinline__ bool has_next() const { return next.tile < n; }
+  __device__ __forceinline__ const uint8_t* take() {
+    if (next.tile != at) begin(next.tile);
+    const uint8_t* taken = from + next.chunk * kChunkStride<kType>;
+    next.advance();
+    return taken;
   }
   __device__ __forceinline__ void begin(int tile_and_pair) {
     at = tile_and_pair;
     const int64_t expert = __shfl_sync(0xffffffffu, pairs.expert, at % pairs.n);
     from = static_cast<const uint8_t*>(few.args.weights) +
-           (expert * few.n_tiles + first_tile + at / pairs.n) * L::tile_bytes(n_units);
+           (expert * few.n_tiles + first_tile + at / pairs.n) * Layout<kType>::tile_bytes(static_cast<int>(units_of(few.args.n_cols)));
   }
 };
 
@@ -164,7 +140,7 @@ __global__ void __launch_bounds__(kLinearThreads, 2) expert_row(const __grid_con
   const int lane = static_cast<int>(threadIdx.x % 32);
   const PairsOfRow pairs(p.row.sum, lane);
   const TileRange tiles(p.few, static_cast<int32_t>(blockIdx.x));
-  PairRing<kType> ring(p.few, pairs, tiles, expert_row_memory + p.few.ring_at);
+  ChunkRing<kType, PairChunks<kType>> ring(p.few, {p.few, pairs, tiles}, expert_row_memory + p.few.ring_at);
   wait_for_previous_kernel();
   if (pairs.n == 0) return;
   prepare_pairs<kType>(p, pairs, expert_row_memory);
@@ -174,7 +150,7 @@ __global__ void __launch_bounds__(kLinearThreads, 2) expert_row(const __grid_con
   const int row_bytes = RawRowPlaces{p.few.args.x.n_chunks}.bytes(), set_floats = pairs.n * p.few.n_parts * kTileRows;
   auto* parts = reinterpret_cast<float*>(expert_row_memory + p.few.parts_at);
   int other_set = set_floats;  // tiles use two sets of parts in turn
-  for (int first = 0; first < ring.n; first += pairs.n) {
+  for (int first = 0; first < ring.source.n; first += pairs.n) {
     const TwoResults results(p, pairs, tiles.first + first / pairs.n, lane);
     while (now.tile < first + pairs.n) {
       const int at = now.tile, pair = at - first;

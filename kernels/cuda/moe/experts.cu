@@ -1,5 +1,5 @@
 // launch_expert_linear, launch_expert_row: check their arguments and hand over to the type's instances
-// (experts_<group>.cu).
+// (experts_type.cu.in).
 #include "kernels/cuda/linear/layout.cuh"
 #include "kernels/cuda/moe_kernels.h"
 
