@@ -232,7 +232,6 @@ inline constexpr int64_t kMaxRowCols = 32768;
 // what the product has to be multiplied by; bf16 rows are as they are, row_scale is 1.
 //
 // In models that want it, what is added takes a bias, an RMS norm of its own and a factor before: see addend_bias and what follows.
-// Then the launch may start before its predecessor has ended.
 struct NormRowsArgs {
   float* x;                  // (rows, n_cols)
   const float* addend;       // (rows, n_cols) or null

@@ -528,7 +528,7 @@ void check_splits() {
     }
   }
   // Where they would not pay there are none.
-  for (const Prompt& prompt : {Prompt{64, 900}, Prompt{2048, 4000}}) {
+  for (const Prompt& prompt : {Prompt{64, 400}, Prompt{2048, 4000}}) {
     const Problem p = make_problem({32, 8, 128}, {prompt}, ++seed);
     Attention attention(p);
     attention.split_keys();

@@ -71,9 +71,9 @@ __global__ __launch_bounds__(32 * kMergeRows) void merge_prefill_kernel(const __
 
 }  // namespace
 
-// Where one step's CTAs fill the GPU, or no row sees 1,024 keys, a second kernel would cost more than it brings.
+// Where one step's CTAs fill the GPU, or no row sees 512 keys, a second kernel would cost more than it brings.
 int32_t prefill_attention_splits(const PrefillAttentionArgs& a) {
-  constexpr int32_t kLeastKeys = 1024, kWantedCtas = 256;
+  constexpr int32_t kLeastKeys = 512, kWantedCtas = 256;
   const int32_t window = a.variant.window > 0 ? a.variant.window + kPromptTileRows : a.max_keys;
   const int32_t n_keys = window < a.max_keys ? window : a.max_keys;
   if (a.both_ways || n_keys < kLeastKeys || a.n_tiles == 0) return 1;

@@ -95,16 +95,13 @@ __device__ __forceinline__ void load_queries(const PrefillParams& p, const Prefi
 template <int kDim, int kHeads>
 __device__ __forceinline__ void store_rows(const PrefillParams& p, const PrefillPlace& at, const char* queries,
                                            bool capped, const PrefillWarp<kDim, kHeads>& warp) {
-  const int64_t d_head = p.args.cache.d_head, row_floats = p.args.n_heads * d_head;
-  if (p.n_splits > 1) {
-    const int64_t head_floats = (d_head + kRecordTail) * p.n_splits, first_row = at.rows.first_row + warp_row();
-    warp.store_records(p.records + (first_row * p.args.n_heads + at.head) * head_floats + blockIdx.z * (d_head + kRecordTail),
-                       p.args.n_heads * head_floats, head_floats, at.rows.n_rows - warp_row(), at.n_heads, p.args.cache.d_head,
-                       queries, capped);
-    return;
-  }
-  warp.store(p.args.out + (at.rows.first_row + warp_row()) * row_floats + at.head * d_head, row_floats,
-             at.rows.n_rows - warp_row(), at.n_heads, p.args.cache.d_head);
+  const int64_t d_head = p.args.cache.d_head, first = (at.rows.first_row + warp_row()) * static_cast<int64_t>(p.args.n_heads) + at.head;
+  const auto store = [&]<bool kRecord>(float* to, int64_t head_floats) {
+    warp.template store<kRecord>(to + first * head_floats, head_floats, p.args.n_heads * head_floats, at.rows.n_rows - warp_row(), at.n_heads,
+                                 p.args.cache.d_head, queries, capped);
+  };
+  if (p.n_splits == 1) return store.template operator()<false>(p.args.out, d_head);
+  store.template operator()<true>(p.records + blockIdx.z * (d_head + kRecordTail), (d_head + kRecordTail) * p.n_splits);
 }
 
 // Behind the last key that a row at `position` sees. end: of its sequence's rows in the step.
@@ -120,7 +117,8 @@ __device__ __forceinline__ void shape_scores(const PrefillParams& p, const char*
                                              int32_t first_key, PrefillWarp<kDim, kHeads>& warp) {
   if (p.score.soft_cap != 0.0f) warp.cap_scores(queries, p.score.soft_cap);
   const int32_t first_seen = first_seen_key(p.score, warp_position) - first_key;
-  if (first_seen + 15 > 0) warp.mask_unseen(first_seen + static_cast<int32_t>(threadIdx.x % 32 / 4));
+  const int32_t first = first_seen + static_cast<int32_t>(threadIdx.x % 32 / 4);
+  if (first_seen + 15 > 0) warp.mask_scores([=](int32_t key, int32_t row) { return key >= first + row; });
 }
 
 #endif
@@ -176,8 +174,8 @@ __global__ __launch_bounds__(kPrefillThreads, kPrefillCtas<kDim, kHeads>) void p
                       base + Shared::kKeys + key_offset<kDim>(lane));
       if constexpr (kVariant) shape_scores(p, queries, warp_position, first_key, warp);
       const int32_t last_seen = warp_position + (kKind == PrefillKind::both_ways ? p.score.window - 1 : 0);
-      if (first_key + kPrefillKeys - 1 > last_seen) warp.mask_scores(last_seen + lane / 4 - first_key);
-      if (kKind == PrefillKind::both_ways && first_key + kPrefillKeys > end) warp.mask_end(end - first_key);
+      if (first_key + kPrefillKeys - 1 > last_seen) warp.mask_scores([last = last_seen + lane / 4 - first_key](int32_t key, int32_t row) { return key <= last + row; });
+      if (kKind == PrefillKind::both_ways && first_key + kPrefillKeys > end) warp.mask_scores([last = end - first_key](int32_t key, int32_t) { return key < last; });
       warp.weigh(queries, kVariant && p.score.soft_cap != 0.0f);
     }
     blocks = tile_blocks(cache, source, first_key + kPrefillKeys);

@@ -87,42 +87,15 @@ struct PrefillWarp {
     }
   }
 
-  // Keys of the tile after `last_key` do not belong to row g, keys after last_key + 8 not to row g + 8.
-  __device__ __forceinline__ void mask_scores(int32_t last_key) {
+  // Scores of keys that a row does not see become -inf. sees(key, row): key of the tile; row 0 for row g, 8 for row g + 8.
+  template <class Sees>
+  __device__ __forceinline__ void mask_scores(const Sees& sees) {
     const int32_t column = static_cast<int32_t>(threadIdx.x) % 4 * 2;
 #pragma unroll
     for (int n = 0; n < kPrefillKeys / 8; ++n) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (8 * n + column + i % 2 <= last_key + i / 2 * 8) continue;
-#pragma unroll
-        for (int h = 0; h < kHeads; ++h) score[h][n][i] = -CUDART_INF_F;
-      }
-    }
-  }
-
-  // Likewise keys from `end` on and every row.
-  __device__ __forceinline__ void mask_end(int32_t end) {
-    const int32_t column = static_cast<int32_t>(threadIdx.x) % 4 * 2;
-#pragma unroll
-    for (int n = 0; n < kPrefillKeys / 8; ++n) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (8 * n + column + i % 2 < end) continue;
-#pragma unroll
-        for (int h = 0; h < kHeads; ++h) score[h][n][i] = -CUDART_INF_F;
-      }
-    }
-  }
-
-  // Likewise keys before `first_key` and row g, keys before first_key + 8 and row g + 8.
-  __device__ __forceinline__ void mask_unseen(int32_t first_key) {
-    const int32_t column = static_cast<int32_t>(threadIdx.x) % 4 * 2;
-#pragma unroll
-    for (int n = 0; n < kPrefillKeys / 8; ++n) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (8 * n + column + i % 2 >= first_key + i / 2 * 8) continue;
+        if (sees(8 * n + column + i % 2, i / 2 * 8)) continue;
 #pragma unroll
         for (int h = 0; h < kHeads; ++h) score[h][n][i] = -CUDART_INF_F;
       }
@@ -213,9 +186,11 @@ struct PrefillWarp {
     }
   }
 
-  // to: the warp's row 0 of the CTA's first head.
-  __device__ __forceinline__ void store(float* to, int64_t row_floats, int32_t n_rows, int32_t n_heads,
-                                        int32_t d_head) const {
+  // to: the warp's row 0 of the CTA's first head. kRecord: for the splits' merge, weighted values that are not divided yet, behind them
+  // the largest score and the sum of weights.
+  template <bool kRecord>
+  __device__ __forceinline__ void store(float* to, int64_t head_floats, int64_t row_floats, int32_t n_rows, int32_t n_heads, int32_t d_head,
+                                        const char* queries, bool capped) const {
     const int lane = static_cast<int>(threadIdx.x) % 32;
 #pragma unroll
     for (int h = 0; h < kHeads; ++h) {
@@ -223,36 +198,15 @@ struct PrefillWarp {
       for (int r = 0; r < 2; ++r) {
         const int row = lane / 4 + 8 * r;
         if (row >= n_rows || h >= n_heads) continue;
-        const float share = 1.0f / sum[h][2 * r];
-        float* row_to = to + row * row_floats + static_cast<int64_t>(h) * d_head + lane % 4 * 2;
+        const float share = kRecord ? 1.0f : 1.0f / sum[h][2 * r];  // multiplying by 1 changes no bit
+        float* values = to + row * row_floats + h * head_floats;
 #pragma unroll
         for (int n = 0; n < kDim / 8; ++n) {
           if (8 * n < d_head)
-            *reinterpret_cast<float2*>(row_to + 8 * n) =
-                make_float2(out[h][n][2 * r] * share, out[h][n][2 * r + 1] * share);
+            *reinterpret_cast<float2*>(values + lane % 4 * 2 + 8 * n) = make_float2(out[h][n][2 * r] * share, out[h][n][2 * r + 1] * share);
         }
-      }
-    }
-  }
-
-  // What the splits' merge wants. to: the record of the warp's row 0 and the CTA's first head.
-  __device__ __forceinline__ void store_records(float* to, int64_t row_floats, int64_t head_floats, int32_t n_rows,
-                                                int32_t n_heads, int32_t d_head, const char* queries, bool capped) const {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-#pragma unroll
-    for (int h = 0; h < kHeads; ++h) {
-#pragma unroll
-      for (int r = 0; r < 2; ++r) {
-        const int row = lane / 4 + 8 * r;
-        if (row >= n_rows || h >= n_heads) continue;
-        float* record = to + row * row_floats + h * head_floats;
-#pragma unroll
-        for (int n = 0; n < kDim / 8; ++n) {
-          if (8 * n < d_head)
-            *reinterpret_cast<float2*>(record + lane % 4 * 2 + 8 * n) = make_float2(out[h][n][2 * r], out[h][n][2 * r + 1]);
-        }
-        if (lane % 4 == 0)
-          *reinterpret_cast<float2*>(record + d_head) = make_float2(max[h][r] * score_unit(queries, h, row, capped), sum[h][2 * r]);
+        if (kRecord && lane % 4 == 0)
+          *reinterpret_cast<float2*>(values + d_head) = make_float2(max[h][r] * score_unit(queries, h, row, capped), sum[h][2 * r]);
       }
     }
   }

@@ -35,6 +35,8 @@ __device__ __forceinline__ float4 activate_quad(const GateUpRowsArgs& a, float s
 template <class Element, int kQuads, bool kVariant>
 __global__ void __launch_bounds__(kMaxRowThreads) gate_up_rows(const __grid_constant__ GateUpRowsArgs a) {
   __shared__ float shared[kMaxRowThreads / 32];
+  let_next_kernel_start();
+  wait_for_previous_kernel();
   const int64_t at = blockIdx.x, padded = (a.n_cols + kUnitCols - 1) / kUnitCols * kUnitCols;
   const float* groups = a.gate_up + at * ((a.n_cols + 7) / 8 * 16);
   [[maybe_unused]] const float scale = kVariant && a.scale != nullptr ? a.scale[at] : 1.0f;
@@ -63,6 +65,8 @@ __global__ void __launch_bounds__(kMaxRowThreads) gate_up_rows(const __grid_cons
 constexpr int kBiasThreads = 256;
 
 __global__ void __launch_bounds__(kBiasThreads) add_bias(const __grid_constant__ AddBiasArgs a) {
+  let_next_kernel_start();
+  wait_for_previous_kernel();
   float* x = a.x + static_cast<int64_t>(blockIdx.x) * a.ld;
   const float scale = a.scale != nullptr ? a.scale[blockIdx.x] : 1.0f;
   for (int64_t i = threadIdx.x; i < a.n_cols; i += kBiasThreads) {
@@ -73,6 +77,8 @@ __global__ void __launch_bounds__(kBiasThreads) add_bias(const __grid_constant__
 constexpr int kCapThreads = 256;
 
 __global__ void __launch_bounds__(kCapThreads) soft_cap(const __grid_constant__ SoftCapArgs a) {
+  let_next_kernel_start();
+  wait_for_previous_kernel();
   const int64_t i = static_cast<int64_t>(blockIdx.x) * kCapThreads + threadIdx.x;
   if (i < a.n) a.x[i] = soft_capped(a.x[i], a.cap);
 }
@@ -84,7 +90,7 @@ cudaError_t launch(const GateUpRowsArgs& args, LaunchTarget target) {
     return args.form == ActivationForm::f16 ? gate_up_rows<__half, kQuads, kVariant>
                                             : gate_up_rows<__nv_bfloat16, kQuads, kVariant>;
   };
-  return launch_row_kernel<false>(args, kernel_of, target);
+  return launch_row_kernel(args, kernel_of, target);
 }
 
 }  // namespace
@@ -99,14 +105,14 @@ cudaError_t launch_soft_cap(const SoftCapArgs& args, LaunchTarget target) {
   const int64_t n_ctas = (args.n + kCapThreads - 1) / kCapThreads;
   if (args.n < 0 || n_ctas > 0x7fffffff || !(args.cap > 0)) return cudaErrorInvalidValue;
   if (args.n == 0) return cudaSuccess;
-  return launch_kernel(target, dim3(static_cast<unsigned>(n_ctas)), kCapThreads, soft_cap, args);
+  return launch_early(soft_cap, dim3(static_cast<unsigned>(n_ctas)), kCapThreads, target, args);
 }
 
 cudaError_t launch_add_bias(const AddBiasArgs& args, LaunchTarget target) {
   if (args.n_rows < 0 || args.n_rows > 0x7fffffff || args.n_cols <= 0 || args.ld < args.n_cols)
     return cudaErrorInvalidValue;
   if (args.n_rows == 0) return cudaSuccess;
-  return launch_kernel(target, dim3(static_cast<unsigned>(args.n_rows)), kBiasThreads, add_bias, args);
+  return launch_early(add_bias, dim3(static_cast<unsigned>(args.n_rows)), kBiasThreads, target, args);
 }
 
 }  // namespace inlay::cuda

@@ -71,10 +71,8 @@ __device__ __forceinline__ void add_shaped_rows(const NormRowsArgs& a, float* x,
 template <class Element, int kQuads, bool kShaped>
 __global__ void __launch_bounds__(kMaxRowThreads) norm_rows(const __grid_constant__ NormRowsArgs a) {
   __shared__ float shared[kMaxRowThreads / 32];
-  if constexpr (kShaped) {
-    let_next_kernel_start();
-    wait_for_previous_kernel();
-  }
+  let_next_kernel_start();
+  wait_for_previous_kernel();
   const int64_t at = blockIdx.x, padded = (a.n_cols + kUnitCols - 1) / kUnitCols * kUnitCols;
   float* x = a.x + at * a.n_cols;
   RowValues<kQuads> row;
@@ -101,7 +99,7 @@ cudaError_t launch(const NormRowsArgs& args, LaunchTarget target) {
     return args.form == ActivationForm::f16 ? norm_rows<__half, kQuads, kShaped>
                                             : norm_rows<__nv_bfloat16, kQuads, kShaped>;
   };
-  return launch_row_kernel<kShaped>(args, kernel_of, target);
+  return launch_row_kernel(args, kernel_of, target);
 }
 
 }  // namespace

@@ -149,9 +149,9 @@ cudaError_t with_quads(int quads, Call&& call) {
   }
 }
 
-// One CTA for every row of args (n_rows, n_cols, form). kernel_of(QuadsTag) is the kernel for rows of so many quads.
-// kEarly: it waits for its predecessor.
-template <bool kEarly, class Args, class KernelOf>
+// One CTA for every row of args (n_rows, n_cols, form). kernel_of(QuadsTag) is the kernel for rows of so many quads; it waits for its
+// predecessor.
+template <class Args, class KernelOf>
 cudaError_t launch_row_kernel(const Args& args, KernelOf kernel_of, LaunchTarget target) {
   if (args.n_rows < 0 || args.n_rows > 0x7fffffff || args.n_cols <= 0 || args.n_cols > kMaxRowCols)
     return cudaErrorInvalidValue;
@@ -160,8 +160,7 @@ cudaError_t launch_row_kernel(const Args& args, KernelOf kernel_of, LaunchTarget
   const RowShape shape = row_shape(padded_cols(args.n_cols));
   return with_quads(shape.quads, [&](auto tag) {
     const auto n_ctas = static_cast<unsigned>(args.n_rows);
-    if (kEarly) return launch_early<Args>(kernel_of(tag), dim3(n_ctas), shape.threads, target, args);
-    return launch_kernel<Args>(target, dim3(n_ctas), shape.threads, kernel_of(tag), args);
+    return launch_early<Args>(kernel_of(tag), dim3(n_ctas), shape.threads, target, args);
   });
 }
 

@@ -14,6 +14,7 @@
 #include "kernels/cuda/attention/kv_element.cuh"
 #include "kernels/cuda/cuda_kernels.h"
 #include "kernels/cuda/device/exchange.cuh"
+#include "kernels/cuda/device/loads.cuh"
 
 namespace inlay::cuda {
 namespace {
@@ -62,6 +63,7 @@ __device__ __forceinline__ void shape_one(const ShapeHeadsArgs& a, int32_t row, 
 
 template <KvType kType>
 __global__ __launch_bounds__(kWarps * 32) void shape_heads_kernel(const __grid_constant__ ShapeHeadsArgs a) {
+  wait_for_previous_kernel();  // attention starts when this has ended: CTAs placed before, while a product holds SMs, would share the few others
   const int32_t row = static_cast<int32_t>(blockIdx.x);
   const int32_t position = a.cache.positions[row];
   if (position < 0) return;
@@ -96,7 +98,7 @@ cudaError_t launch_shape_heads(const ShapeHeadsArgs& args, LaunchTarget target) 
   if (args.m == 0) return cudaSuccess;
   const int32_t heads = args.n_heads + 2 * args.cache.n_kv_heads;
   const dim3 grid(static_cast<unsigned>(args.m), static_cast<unsigned>((heads + kWarps - 1) / kWarps));
-  return launch_kernel(target, grid, kWarps * 32, kernel_of(args.cache.kv_type), args);
+  return launch_early(kernel_of(args.cache.kv_type), grid, kWarps * 32, target, args);
 }
 
 }  // namespace inlay::cuda
