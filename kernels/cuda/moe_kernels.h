@@ -59,10 +59,11 @@ struct MoeRouteArgs {
 cudaError_t launch_moe_route(const MoeRouteArgs& args, LaunchTarget target);
 
 inline constexpr int32_t kMostBlockRows = 64;
-// The shape of a step of m rows. Up to 64 rows are multiplied as single tokens are, in blocks of 8 rows, or of 16 where experts have
-// more than 4 rows on average.
+inline constexpr int32_t kFewRowsOfExperts = 128;
+// The shape of a step of m rows. Up to kFewRowsOfExperts rows are multiplied as single tokens are, in blocks of 8 rows, or of 16 where
+// experts have more than 4 rows on average.
 constexpr MoeShape moe_shape_for(int32_t m, int32_t n_experts, int32_t n_used) {
-  return {m, n_experts, n_used, m > 64 ? kMostBlockRows : m * n_used <= 4 * n_experts ? 8 : 16};
+  return {m, n_experts, n_used, m > kFewRowsOfExperts ? kMostBlockRows : m * n_used <= 4 * n_experts ? 8 : 16};
 }
 
 // Products of every block of rows with its expert's matrix. Rows of x and of out are places; a raw row is every

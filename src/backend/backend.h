@@ -1,5 +1,5 @@
 // What executes the Plan: one object per device and loaded model. It owns the weights in its own form, the KV pool and
-// all intermediates, taken once; execute() allocates nothing.
+// all intermediates, taken once; steps allocate nothing.
 #pragma once
 
 #include <chrono>

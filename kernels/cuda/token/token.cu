@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kMaxTokenHead = 128;
 constexpr int kBytesAhead =
-    52 * 1024;  // of weights under way in a CTA: less does not fill the memory, more delays values
+    52 * 1024;  // of weights under way in a CTA, two stages at least: less does not fill the memory, more delays values
 
 int aligned(int n) { return (n + 127) / 128 * 128; }
 
@@ -246,7 +246,7 @@ cudaError_t make_token_table(const TokenOp* ops, int32_t n_ops, void* table, Tok
   const int room = device.block_shared_bytes - static_cast<int>(attributes.sharedSizeBytes) - launch.ring_at;
   launch.ring_bytes = room / 128 * 128;
   if (launch.ring_bytes < 2 * memory.stage) return cudaErrorInvalidConfiguration;
-  launch.stages_ahead = kBytesAhead / memory.least_stage < 1 ? 1 : kBytesAhead / memory.least_stage;
+  launch.stages_ahead = kBytesAhead / memory.least_stage < 2 ? 2 : kBytesAhead / memory.least_stage;
   if (launch.stages_ahead >= kMaxStages) launch.stages_ahead = kMaxStages - 1;
   launch.shared_bytes = launch.ring_at + launch.ring_bytes;
   launch.n_ctas = device.n_multiprocessors;

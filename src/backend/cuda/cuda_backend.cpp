@@ -141,6 +141,9 @@ Result<std::unique_ptr<Backend>> make_cuda_backend(Plan plan, WeightReader& read
   auto executor = std::make_unique<CudaExecutor>(plan, config, device_index, CudaExecutor::Bf16::as_f16);
   INLAY_TRY(executor->load(reader, progress));
   if (executor->needs_bf16()) {
+    INLAY_ASSIGN(const PrimaryContext context, PrimaryContext::of(device_index));
+    const ContextScope scope(context);  // a load that fails frees the weights here
+    INLAY_TRY(scope.status());
     DeviceWeights weights = executor->take_weights();
     executor = nullptr;  // its memory
     executor = std::make_unique<CudaExecutor>(plan, config, device_index, CudaExecutor::Bf16::as_it_is);

@@ -97,7 +97,7 @@ std::vector<CudaExecutor::Size> CudaExecutor::sizes(const Plan& plan, const Back
       {&Buffers::attention,
        cuda::attention_scratch_bytes(static_cast<int32_t>(rows), s.n_heads, s.n_kv_heads, s.d_head, config.n_context),
        "attention scratch"},
-      {&Buffers::sample, cuda::sample_scratch_bytes(static_cast<int32_t>(logit_rows), s.n_vocab), "sampling scratch"},
+      {&Buffers::sample, cuda::sample_scratch_bytes(drawn_rows(config), s.n_vocab), "sampling scratch"},
       {&Buffers::scores, score_bytes(rows), "scores"},
       {&Buffers::inv_freq, f * u(s.n_rot()) / 2 * plan.ropes.size(), "RoPE frequencies"},
       {&Buffers::drawn, config.run_ahead ? sizeof(int32_t) * logit_rows : 0, "drawn tokens"},
@@ -116,7 +116,7 @@ std::vector<CudaExecutor::Size> CudaExecutor::sizes(const Plan& plan, const Back
 
 StepLimits CudaExecutor::limits(const Plan& plan, const BackendConfig& config) {
   const int32_t logit_rows = std::max(config.n_logit_slots, kBuckets.back());
-  // A draw may penalise a whole context, and DRY may bias one. Where that would be much memory for all draws, execute()
+  // A draw may penalise a whole context, and DRY may bias one. Where that would be much memory for all draws, draw_rest()
   // draws in turns.
   constexpr int64_t kSmallList = 65536;
   const int64_t of_draw = int64_t{kMaxBias} + config.n_context, n_draws = config.n_logit_slots;
@@ -127,7 +127,18 @@ StepLimits CudaExecutor::limits(const Plan& plan, const BackendConfig& config) {
           .n_kv_groups = static_cast<int32_t>(plan.kv.groups.size()),
           .max_logit_rows = logit_rows,
           .max_list = static_cast<int32_t>(std::min<int64_t>(list, INT32_MAX / 8)),
-          .min_singles = kSegmentRows};
+          .min_singles = kLeastSegmentRows};
+}
+
+int32_t CudaExecutor::segment_rows(const Plan& plan) {
+  const auto is_quantized = [&](const Weight& weight) { return weight.n_rows > 1 && traits(weight.dtype).block_elements > 1; };
+  const bool cuts = plan.spec.moe.n_experts == 0 && std::ranges::any_of(plan.weights, is_quantized);
+  return cuts ? kLeastSegmentRows : kBuckets.back();
+}
+
+size_t CudaExecutor::n_graph_buckets(const BackendConfig& config) {
+  const auto found = std::ranges::find_if(kBuckets, [&](int32_t rows) { return rows >= config.max_sequences; });
+  return static_cast<size_t>(std::min(found, kBuckets.end() - 1) - kBuckets.begin()) + 1;
 }
 
 MemoryNeeds CudaExecutor::needs(const Plan& plan, const BackendConfig& config, int32_t device_index) {
@@ -143,7 +154,7 @@ MemoryNeeds CudaExecutor::needs(const Plan& plan, const BackendConfig& config, i
 }
 
 CudaExecutor::CudaExecutor(const Plan& plan, const BackendConfig& config, int32_t device_index, Bf16 bf16)
-    : stored_(plan), plan_(bf16 == Bf16::as_f16 ? with_f16(plan) : plan), config_(config), kv_memory_(kv_memory_of(plan_, config_)), device_index_(device_index) {}
+    : stored_(plan), plan_(bf16 == Bf16::as_f16 ? with_f16(plan) : plan), config_(config), kv_memory_(kv_memory_of(plan_, config_)), device_index_(device_index), segment_rows_(segment_rows(plan_)) {}
 
 CudaExecutor::~CudaExecutor() {
   if (!stream_) return;  // there is nothing on the device
@@ -319,10 +330,7 @@ Status CudaExecutor::warm_up_prompts() {
 // ---- graphs
 
 Status CudaExecutor::make_all_graphs() {
-  for (size_t bucket = 0; bucket < kBuckets.size(); ++bucket) {
-    if (bucket > 0 && kBuckets[bucket - 1] >= config_.max_sequences) break;
-    INLAY_TRY(make_graphs(bucket));
-  }
+  for (size_t bucket = 0; bucket < n_graph_buckets(config_); ++bucket) INLAY_TRY(make_graphs(bucket));
   return {};
 }
 

@@ -24,6 +24,9 @@
 
 namespace inlay {
 
+// What a row of logits that a kernel has looked through says.
+Status logit_status(cuda::RowError error, int32_t bad_token, int32_t n_vocab);
+
 class CudaExecutor final : public Backend, private OpRunner {
  public:
   enum class Bf16 : uint8_t { as_f16, as_it_is };  // how matrices of BF16 are held: F16 has three bits more for what they are multiplied with
@@ -70,13 +73,18 @@ class CudaExecutor final : public Backend, private OpRunner {
 
  private:
   static constexpr std::array<int32_t, 9> kBuckets = {1, 2, 4, 8, 16, 32, 40, 48, 64};  // rows of a decode step that is a graph
-  static constexpr int32_t kSegmentRows = 32;  // single tokens that run together: products of more rows take longer than two of so many
+  static constexpr int32_t kLeastSegmentRows = 32;
+  // Single tokens that run together. Quantized products of more than 32 rows take longer than two of half as many; others, and experts, do not.
+  static int32_t segment_rows(const Plan& plan);
   static constexpr BlockShape shape_of(size_t bucket) {
     return {.rows = kBuckets[bucket], .logit_rows = kBuckets[bucket], .sequences = kBuckets[bucket]};
   }
   static constexpr size_t kTokenBuckets = 4;  // that the token kernel has a form for: up to 8 rows
   static constexpr size_t kAheadBuckets = 5;  // that steps are begun ahead for
   static constexpr size_t kForms = 4;
+  static size_t n_graph_buckets(const BackendConfig& config);  // that steps have graphs for
+  // Draws that have room in the sampling scratch.
+  static int32_t drawn_rows(const BackendConfig& config) { return std::max(config.n_logit_slots, kBuckets[n_graph_buckets(config) - 1]); }
   static int32_t prefill_rows(const BackendConfig& config) {
     return std::max({config.max_step_tokens, config.n_logit_slots, kBuckets.back()});
   }
@@ -157,8 +165,10 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status ended(Status status);
   Status check_behind(const Block& open, const StepBatch& batch) const;
   int32_t bucket_of(const StepBatch& batch) const;
-  // How many draws have room in a step's lists; draw_rest() makes the others.
-  size_t first_draws(std::span<const SampleRow> rows) const { return fitting_draws(rows, limits(plan_, config_).max_list); }
+  // How many draws have room in a step's lists and in the scratch; draw_rest() makes the others.
+  size_t first_draws(std::span<const SampleRow> rows) const {
+    return std::min(fitting_draws(rows, limits(plan_, config_).max_list), static_cast<size_t>(drawn_rows(config_)));
+  }
   Status describe(const StepBatch& batch, std::span<const StepUnit> units);
   Status queue(size_t n_units);
   Status replay();
@@ -227,6 +237,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   Status project(const Op& op, const float* x);
   Status shape_heads(const Op& op);
   Status head(const Op& op);
+  Product logits_product(const PackedMatrix& matrix, float* out) const;
   Status sample();
   Status prompt_head(const Op& op);
   Status make_logits(const Op& op);
@@ -279,6 +290,7 @@ class CudaExecutor final : public Backend, private OpRunner {
   const BackendConfig config_;
   const KvMemory kv_memory_;
   const int32_t device_index_;
+  const int32_t segment_rows_;
   std::string description_, remark_, load_times_;
   Stream stream_;
   Stream mask_stream_;  // masks come over while a step computes

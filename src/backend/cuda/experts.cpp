@@ -14,7 +14,7 @@ template <class Bytes>
 uint64_t most_of_shapes(const MoeSpec& moe, uint64_t rows, const Bytes& bytes) {
   uint64_t most = 0;
   const auto n = static_cast<int32_t>(rows);
-  for (int32_t m = 1; m <= std::min(n, int32_t{64}); ++m) {
+  for (int32_t m = 1; m <= std::min(n, cuda::kFewRowsOfExperts); ++m) {
     most = std::max<uint64_t>(most, bytes(cuda::moe_shape_for(m, moe.n_experts, moe.n_used)));
   }
   most = std::max<uint64_t>(most, bytes(cuda::moe_shape_for(n, moe.n_experts, moe.n_used)));

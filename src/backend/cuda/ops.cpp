@@ -405,19 +405,23 @@ Status CudaExecutor::add_normed(const float* post_norm) {
                      "adding normed rows");
 }
 
+CudaExecutor::Product CudaExecutor::logits_product(const PackedMatrix& matrix, float* out) const {
+  return {.matrix = matrix,
+          .out = out,
+          .ld_out = plan_.spec.n_vocab,
+          .what = "logits",
+          .factor = plan_.spec.logit_scale,
+          .soft_cap = plan_.spec.logit_softcap};
+}
+
 // Logits go to their slots; where they pass by on the way, as cuBLASLt and taps want it, prompt_head.
 Status CudaExecutor::head(const Op& op) {
   if (n_logit_rows_ == 0) return {};
   if (is_prefill(op) || inspection_.tap) return prompt_head(op);
-  const Product products[] = {{.matrix = weights_.matrix(op.weights[slot::head]),
-                               .out = b_.slots.as<float>(),
-                               .out_rows = step_->device().logit_slots,
-                               .ld_out = plan_.spec.n_vocab,
-                               .what = "logits",
-                               .factor = plan_.spec.logit_scale,
-                               .soft_cap = plan_.spec.logit_softcap,
-                               .mirrors = step_->device().logit_mirrors}};
-  return multiply(products, {.x = b_.hidden.as<float>(),
+  Product product = logits_product(weights_.matrix(op.weights[slot::head]), b_.slots.as<float>());
+  product.out_rows = step_->device().logit_slots;
+  product.mirrors = step_->device().logit_mirrors;
+  return multiply({&product, 1}, {.x = b_.hidden.as<float>(),
                              .norm = op.weights[slot::norm],
                              .map = step_->device().logit_rows,
                              .m = n_logit_rows_});
@@ -437,22 +441,16 @@ Status CudaExecutor::prompt_head(const Op& op) {
 
 // logit_rows of head_rows.
 Status CudaExecutor::make_logits(const Op& op) {
-  const int64_t n_vocab = plan_.spec.n_vocab;
   if (is_prefill(op)) {
     float* logits = b_.logit_rows.as<float>();
     INLAY_TRY(prefill_->head(op, b_.head_rows.as<float>(), logits, n_logit_rows_));
     if (const float cap = plan_.spec.logit_softcap; cap != 0) {
-      INLAY_CUDA_TRY(cuda::launch_soft_cap({.x = logits, .n = n_logit_rows_ * n_vocab, .cap = cap}, target()),
+      INLAY_CUDA_TRY(cuda::launch_soft_cap({.x = logits, .n = n_logit_rows_ * int64_t{plan_.spec.n_vocab}, .cap = cap}, target()),
                      "soft cap of logits");
     }
   } else {
-    const Product products[] = {{.matrix = weights_.matrix(op.weights[slot::head]),
-                                 .out = b_.logit_rows.as<float>(),
-                                 .ld_out = n_vocab,
-                                 .what = "logits",
-                                 .factor = plan_.spec.logit_scale,
-                                 .soft_cap = plan_.spec.logit_softcap}};
-    INLAY_TRY(multiply(products, {.x = b_.head_rows.as<float>(), .norm = op.weights[slot::norm], .m = n_logit_rows_}));
+    const Product product = logits_product(weights_.matrix(op.weights[slot::head]), b_.logit_rows.as<float>());
+    INLAY_TRY(multiply({&product, 1}, {.x = b_.head_rows.as<float>(), .norm = op.weights[slot::norm], .m = n_logit_rows_}));
   }
   return {};
 }
@@ -468,14 +466,9 @@ Status CudaExecutor::run_head_piece(const Op& op, const StepBatch& batch, const 
   const size_t tile_bytes = cuda::packed_bytes(matrix.dtype, cuda::kTileRows, matrix.n_cols);
   matrix.data = static_cast<const std::byte*>(matrix.data) + static_cast<size_t>(first_tile) * tile_bytes;
   matrix.n_rows = std::min(piece.end(n_tiles) * cuda::kTileRows, matrix.n_rows) - first_row;
-  const Product products[] = {{.matrix = matrix,
-                               .out = b_.logit_rows.as<float>() + first_row,
-                               .ld_out = plan_.spec.n_vocab,
-                               .what = "a part of the logits",
-                               .factor = plan_.spec.logit_scale,
-                               .soft_cap = plan_.spec.logit_softcap}};
   if (matrix.n_rows > 0) {
-    INLAY_TRY(multiply(products, {.x = b_.hidden.as<float>(),
+    const Product product = logits_product(matrix, b_.logit_rows.as<float>() + first_row);
+    INLAY_TRY(multiply({&product, 1}, {.x = b_.hidden.as<float>(),
                                   .norm = op.weights[slot::norm],
                                   .map = step_->device().logit_rows,
                                   .m = n_logit_rows_}));
@@ -505,7 +498,7 @@ Status CudaExecutor::sample() {
                                           .results = block_->results,
                                           .scratch = b_.sample.data(),
                                           .n_vocab = plan_.spec.n_vocab,
-                                          .n = n_logit_rows_,
+                                          .n = std::min(n_logit_rows_, drawn_rows(config_)),
                                           .tokens = config_.run_ahead ? b_.drawn.as<int32_t>() : nullptr,
                                           .masks = b_.masks.as<uint32_t>()},
                                          target()),

@@ -18,18 +18,20 @@ struct ScoreParts {
   int32_t* tokens;
 };
 
-Status status_of(const cuda::RowScore& score, int32_t n_vocab) {
-  switch (score.error) {
+}  // namespace
+
+Status logit_status(cuda::RowError error_code, int32_t bad_token, int32_t n_vocab) {
+  switch (error_code) {
     case cuda::RowError::bad_logit:
-      return error(Code::format, "the model gave a logit that is not finite for token %d", score.bad_token);
+      return error(Code::format, "the model gave a logit that is not finite for token %d", bad_token);
     case cuda::RowError::no_finite_logit:
       return error(Code::format, "the model gave no finite logit among %d", n_vocab);
-    default:
-      return {};
+    case cuda::RowError::none:
+    case cuda::RowError::everything_banned:
+      break;
   }
+  return {};
 }
-
-}  // namespace
 
 uint64_t CudaExecutor::score_bytes(uint64_t rows) {
   return rows * (sizeof(cuda::RowScore) + cuda::kMaxLogprobs * sizeof(cuda::TokenProbability) + sizeof(int32_t));
@@ -73,7 +75,7 @@ Status CudaExecutor::read_rows(const StepResults& results) {
   }
   INLAY_TRY(wait_for(stream_.get(), "reading rows"));
   for (size_t i = 0; i < scores.size(); ++i) {
-    INLAY_TRY(status_of(scores[i], plan_.spec.n_vocab));
+    INLAY_TRY(logit_status(scores[i].error, scores[i].bad_token, plan_.spec.n_vocab));
     results.scores[i] = {scores[i].logprob, scores[i].rank};
   }
   return {};

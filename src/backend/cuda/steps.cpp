@@ -94,7 +94,7 @@ Status CudaExecutor::describe(const StepBatch& batch, std::span<const StepUnit> 
   StepBatch first = batch;
   first.sample_rows = batch.sample_rows.first(b.n_first);
   const bool is_one = units.size() > 1 || !batch.asked_rows.empty();  // segment
-  INLAY_TRY(step_->fill(first, b.shape, is_one ? kBuckets.back() : kSegmentRows));
+  INLAY_TRY(step_->fill(first, b.shape, is_one ? kBuckets.back() : segment_rows_));
   if (units.size() > 1 && step_->segments().size() > 1)
     return error(Code::internal, "a step of rows that decode and prompts, or of more than %d that decode, in units", kBuckets.back());
   return {};
@@ -287,19 +287,10 @@ void CudaExecutor::read_results(std::span<const SampleRow> rows, std::span<Draw>
       draws[i].status = mask->status;
       continue;
     }
-    switch (r.error) {
-      case cuda::RowError::none:
-        break;
-      case cuda::RowError::bad_logit:
-        draws[i].status = error(Code::format, "the model gave a logit that is not finite for token %d", r.bad_token);
-        continue;
-      case cuda::RowError::no_finite_logit:
-        draws[i].status = error(Code::format, "the model gave no finite logit among %d", plan_.spec.n_vocab);
-        continue;
-      case cuda::RowError::everything_banned:
-        if (mask == nullptr) draws[i].status = error(Code::invalid_argument, "the logit bias bans every token");
-        continue;
-    }
+    draws[i].status = logit_status(r.error, r.bad_token, plan_.spec.n_vocab);
+    if (r.error == cuda::RowError::everything_banned && mask == nullptr)
+      draws[i].status = error(Code::invalid_argument, "the logit bias bans every token");
+    if (r.error != cuda::RowError::none) continue;
     SampleResult& out = draws[i].result;
     out.token = r.token;
     out.logprob = r.logprob;

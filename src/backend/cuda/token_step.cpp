@@ -48,7 +48,7 @@ bool runs_in_one_launch(const ModelSpec& spec) {
 
 // A step of rows that are single tokens; few of them by the token kernel, if that is there.
 Status CudaExecutor::launch_decode_step(size_t bucket) {
-  if (kBuckets[bucket] > kSegmentRows) return launch_in_segments(kBuckets[bucket]);
+  if (kBuckets[bucket] > segment_rows_) return launch_in_segments(kBuckets[bucket]);
   if (bucket >= kTokenBuckets || !token_step(bucket)) {
     for (const Op& op : plan_.ops) INLAY_TRY(launch_op(op));
     return {};
@@ -63,8 +63,8 @@ Status CudaExecutor::launch_decode_step(size_t bucket) {
 
 // The draws come once, behind all.
 Status CudaExecutor::launch_in_segments(int32_t n_rows) {
-  for (int32_t first = 0; first < n_rows; first += kSegmentRows) {
-    m_ = n_logit_rows_ = std::min(kSegmentRows, n_rows - first);
+  for (int32_t first = 0; first < n_rows; first += segment_rows_) {
+    m_ = n_logit_rows_ = std::min(segment_rows_, n_rows - first);
     step_->select({.first_row = first, .n_rows = m_, .first_logit = first, .n_logits = m_, .decodes = true});
     for (const Op& op : plan_.ops) {
       if (op.kind != OpKind::sample) INLAY_TRY(launch_op(op));
