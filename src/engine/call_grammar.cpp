@@ -314,6 +314,8 @@ Result<Symbols> CallGrammar::tagged_parameter(const JsonDocument& parameters, co
 
 // What may be written without quotes. What its length, or other values than strings are to be can be demanded of strings alone.
 Result<RegexId> CallGrammar::tagged_text(const JsonValue& property, uint8_t types) {
+  if (property.type() == JsonType::boolean) return *property.as_bool() ? parts_.characters() : constraint::kNothing;
+  if (!property.is_object()) return property.expected("a schema: an object, true or false");
   std::string_view other;
   const bool is_simple = has_only(property, {"type", "title", "description", "default", "examples", "nullable", "$comment"}, other);
   if (is_simple) return parts_.characters();

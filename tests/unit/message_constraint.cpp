@@ -379,6 +379,8 @@ TEST(MessageConstraint, RefusesByName) {
       {"glm", R"({"tools": [{"name": "b", "parameters": {"properties": {"c": {"type": "integer", "minimum": 5, "maximum": 3}}, "required": ["c"]}}]})", Code::format, "properties.c: nothing can match"},
       {"glm", R"({"tools": [{"name": "b", "parameters": {"properties": {"c": {"type": "string", "enum": []}}, "required": ["c"]}}]})", Code::format, "properties.c: nothing can match"},
       {"glm", R"({"tools": [{"name": "b", "parameters": {"properties": {"c": {"type": "string", "minLength": 5, "maxLength": 3}}, "required": ["c"]}}]})", Code::format, "properties.c: nothing can match"},
+      {"glm", R"({"tools": [{"name": "b", "parameters": {"properties": {"c": false}, "required": ["c"]}}]})", Code::format, "properties.c: nothing can match"},
+      {"glm", R"({"tools": [{"name": "b", "parameters": {"properties": {"c": 5}}}]})", Code::format, "properties.c"},
       {"hermes", R"({"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": "object", "properties": {"c": false}, "required": ["c"]}}}})", Code::format,
        "schema: properties.c: nothing can match"},
       {"lfm2", R"({"tools": [{"name": "a", "parameters": {"properties": {"a b": {}}}}]})", Code::unsupported, "a b"},
@@ -396,7 +398,7 @@ TEST(MessageConstraint, RefusesByName) {
 
 // An argument that nothing matches, and that need not be there, is never written.
 TEST(MessageConstraint, ArgumentsThatNothingMatchesMayBeLeftOut) {
-  const Json demand = {{"tools", Json::parse(R"([{"name": "b", "parameters": {"properties": {"c": {"type": "integer", "minimum": 5, "maximum": 3}, "d": {"type": "string", "enum": []}, "e": {"type": "null"}}}}])")},
+  const Json demand = {{"tools", Json::parse(R"([{"name": "b", "parameters": {"properties": {"c": {"type": "integer", "minimum": 5, "maximum": 3}, "d": {"type": "string", "enum": []}, "e": {"type": "null"}, "f": false}}}])")},
                        {"tool_choice", "required"}};
   for (const auto& [name, text] : {std::pair("lfm2", "<|tool_call_start|>[b(e=None)]<|tool_call_end|>"),
                                    std::pair("glm", "<tool_call>b\n<arg_key>e</arg_key>\n<arg_value>null</arg_value>\n</tool_call>")}) {
