@@ -211,13 +211,15 @@ bool RequestSteps::begin_step(const StepBudget& budget) {
     gather_views(now, limits);
     do planner_.plan(views_, limits, now, round_);
     while (leave_out_those_that_wait());
+    if (!begin_as_planned()) {
+      live_.sweep();
+      continue;
+    }
     apply_round(budget.in_units);
     if (!stepping_.empty()) break;
     const size_t n_live = live_.all().size();
     live_.sweep();
     if (live_.all().size() < n_live) continue;  // what ended so may let others begin
-    // Who has begun has found more of its prompt than was planned: all but the token that it draws behind.
-    if (std::ranges::any_of(round_.begun, [this](size_t i) INLAY_NEEDS(engine_turn) { return viewed_[i]->run.state == State::running; })) continue;
     // Blocks that sessions share with one another were not counted.
     const bool lacks_blocks = live_.n_running() < limits.max_sequences && std::ranges::any_of(views_, [](const PlannedRequest& view) { return !view.is_unread; });
     if (!lacks_blocks || !sessions_.give_blocks()) return end_what_is_stuck(limits), false;
@@ -298,14 +300,25 @@ RequestSteps::PartKind RequestSteps::choose_kind(bool in_units) {
   return last_kind_ = static_cast<PartKind>(next);
 }
 
-void RequestSteps::apply_round(bool in_units) {
-  clear();
+// False: who has begun found more of its prompt than was planned, or computes now what another one wants, so that the step has room for more.
+bool RequestSteps::begin_as_planned() {
+  bool is_as_planned = true;
   for (const size_t i : round_.put_out) live_.put_out(*viewed_[i]);
   for (const size_t i : round_.begun) {
-    if (live_.waits_for_prefix(*viewed_[i])) continue;
-    if (!live_.begin(*viewed_[i])) break;
-    if (is_prefilled(*viewed_[i])) live_.end(*viewed_[i], FinishReason::prefilled);
+    Request& request = *viewed_[i];
+    if (live_.waits_for_prefix(request)) {
+      is_as_planned = false;
+      continue;
+    }
+    if (!live_.begin(request)) break;
+    if (request.run.session->seq_.n_computed > views_[i].n_cached) is_as_planned = false;
+    if (is_prefilled(request)) live_.end(request, FinishReason::prefilled);
   }
+  return is_as_planned;
+}
+
+void RequestSteps::apply_round(bool in_units) {
+  clear();
   std::erase_if(round_.parts, [this](const Round::Part& part) INLAY_NEEDS(engine_turn) { return viewed_[part.request]->run.has_ended; });
   for (Round::Part& part : round_.parts) part.draws = part.draws && viewed_[part.request]->draws();
   const PartKind chosen = choose_kind(in_units);

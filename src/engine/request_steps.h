@@ -54,6 +54,7 @@ class RequestSteps {
   bool begin_step(const StepBudget& budget) INLAY_NEEDS(engine_turn, engine_mutex);
   void gather_views(int64_t now, const RoundLimits& limits) INLAY_NEEDS(engine_turn, engine_mutex);
   bool leave_out_those_that_wait() INLAY_NEEDS(engine_turn, engine_mutex);
+  bool begin_as_planned() INLAY_NEEDS(engine_turn, engine_mutex);
   void apply_round(bool in_units) INLAY_NEEDS(engine_turn, engine_mutex);
   PartKind kind_of(const Round::Part& part) const INLAY_NEEDS(engine_turn);
   PartKind choose_kind(bool in_units) INLAY_NEEDS(engine_turn);

@@ -37,6 +37,29 @@ TEST_P(EngineRequestParts, WhoWaitsForAPrefixLeavesItsChunksToWhoComputesIt) {
   expect_near_alone(collected_[second], alone(*engine_, more, plain(4).session), "second");
 }
 
+// What is found when a request begins makes its prompt short: it takes no more of the step than that, and draws behind it.
+TEST_P(EngineRequestParts, PromptsThatWereComputedShareAStepAndDrawInIt) {
+  load_with({.n_context = 128, .max_sessions = 3, .n_threads = 2, .prefill_chunk = 32});
+  submit(prompt(100), plain(1));
+  run_all();
+  std::vector<std::vector<int32_t>> prompts;
+  std::vector<uint64_t> ids;
+  for (const int32_t n_more : {4, 9, 1}) {
+    prompts.push_back(prompt(96));
+    for (int32_t k = 0; k < n_more; ++k) prompts.back().push_back(200 + 10 * n_more + k);
+    ids.push_back(submit(prompts.back(), plain(3)));
+  }
+  ASSERT_TRUE(engine_->requests().run({.one_step = true}).ok());
+  poll();
+  for (const uint64_t id : ids) EXPECT_EQ(collected_[id].tokens.size(), 1u) << id;
+  run_all();
+  const auto other = load({.n_context = 128, .max_sessions = 1, .n_threads = 2, .prefill_chunk = 32});
+  for (size_t i = 0; i < ids.size(); ++i) {
+    EXPECT_EQ(collected_[ids[i]].end.n_cached, 96);
+    expect_near_alone(collected_[ids[i]], alone(*other, prompts[i], plain(3).session), std::to_string(i));
+  }
+}
+
 // Also with an end that is not the text's: here the engine's.
 TEST_P(EngineRequestParts, TheTextThatIsHeldBackComesBeforeTheEnd) {
   const std::vector<int32_t> tokens = prompt(20);
