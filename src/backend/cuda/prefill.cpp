@@ -10,7 +10,7 @@ namespace {
 
 using cuda::ActivationForm;
 
-// From how many rows on cuBLASLt wins, measured on an H100 with prompts of 16 to 384 tokens (docs/performance.md):
+// From how many rows on cuBLASLt wins, measured on an H100 with prompts of 16 to 384 tokens (docs/design/gpu-measurements.md):
 // quantized on an 8B Q4_K_M, equal at 48; F16 and BF16 on a 1B BF16, where 32 rows are 5 % faster and 16 are 17 %
 // slower.
 constexpr int32_t kFewestRowsQuantized = 49;
