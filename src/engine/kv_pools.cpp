@@ -1,19 +1,32 @@
 #include "src/engine/kv_pools.h"
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <utility>
 
 #include "src/base/format.h"
+#include "src/base/hash.h"
 
 namespace inlay {
+namespace {
+
+// Another one for each engine. Who only sends prompts does not know it, so cannot make many of one hash.
+uint64_t unforeseen_number(const void* object) {
+  Hash64 hash;
+  hash.add_value(reinterpret_cast<uintptr_t>(object));
+  hash.add_value(std::chrono::steady_clock::now().time_since_epoch().count());
+  return hash.value();
+}
+
+}  // namespace
 
 KvPools::KvPools(std::span<const KvGroup> groups, const BackendConfig& config, BlockStore* store)
     : groups_(groups.begin(), groups.end()), max_table_(kv_blocks_for(config.n_context)) {
   for (size_t g = 0; g < groups_.size(); ++g) pools_.emplace_back(config.n_kv_blocks[g]);
   chain_.reserve(static_cast<size_t>(max_table_) + 1);  // keeping blocks takes no memory
   if (groups_.empty() || groups_[0].window > 0) return;
-  cache_ = std::make_unique<PrefixCache>(pools_[0], groups_.size() == 1 ? store : nullptr);
+  cache_ = std::make_unique<PrefixCache>(pools_[0], groups_.size() == 1 ? store : nullptr, unforeseen_number(this));
   if (groups_.size() == 1) return;
   windows_.resize(groups_.size());
   for (size_t g = 1; g < groups_.size(); ++g) windows_[g] = std::make_unique<WindowCache>(pools_[g], groups_[g].window, pools_[0].n_blocks());

@@ -15,7 +15,7 @@ std::span<const int32_t> block_of(std::span<const int32_t> tokens, size_t i) { r
 
 }  // namespace
 
-PrefixCache::PrefixCache(KvPool& pool, BlockStore* store) : pool_(pool), store_(store) {
+PrefixCache::PrefixCache(KvPool& pool, BlockStore* store, uint64_t root) : pool_(pool), store_(store), root_(root) {
   const auto n = static_cast<size_t>(pool.n_blocks() + (store != nullptr ? store->n_slots() : 0));
   entries_.resize(n);
   tokens_.resize(n * kTokens);
@@ -38,7 +38,7 @@ uint64_t PrefixCache::hash_of(uint64_t before, std::span<const int32_t> tokens) 
 
 PrefixCache::Before PrefixCache::behind(int32_t parent, uint64_t salt) const {
   if (parent != kNone) return {entry(parent).hash, entry(parent).number, salt};
-  return {kHashOfNothing ^ (salt * 0x9fb21c651e98df25u), 0, salt};
+  return {root_ ^ (salt * 0x9fb21c651e98df25u), 0, salt};
 }
 
 // Equal hashes are told apart by the tokens, the parent's number and the salt.

@@ -43,7 +43,8 @@ struct Prefix {
 
 class PrefixCache {
  public:
-  explicit PrefixCache(KvPool& pool, BlockStore* store = nullptr);
+  // root: what the hashes of its beginnings come from.
+  explicit PrefixCache(KvPool& pool, BlockStore* store = nullptr, uint64_t root = kHashOfNothing);
 
   // Where an entry's bytes are: a block of the pool, or behind these a slot of the store.
   bool is_stored(int32_t place) const { return place >= pool_.n_blocks(); }
@@ -108,7 +109,7 @@ class PrefixCache {
   const StoreCounts& store_counts() const { return counts_; }
   static constexpr int32_t kNone = -1;  // no block
 
-  // The hash of tokens behind others, which have `before`. Whoever chooses the tokens can make two lists of them equal in it.
+  // The hash of tokens behind others, which have `before`. Whoever chooses the tokens, and knows that, can make two lists of them equal in it.
   static constexpr uint64_t kHashOfNothing = 0x9e3779b97f4a7c15u;
   static uint64_t hash_of(uint64_t before, std::span<const int32_t> tokens);
 
@@ -151,6 +152,7 @@ class PrefixCache {
 
   KvPool& pool_;
   BlockStore* const store_;      // or null
+  const uint64_t root_;
   std::vector<Entry> entries_;   // one for each place
   std::vector<int32_t> tokens_;  // (places, kKvBlockTokens)
   std::vector<int32_t> heads_;   // of the lists of entries whose hashes end in the same bits

@@ -124,6 +124,13 @@ TEST(PrefixCache, EqualHashesAreToldApart) {
   EXPECT_EQ(c.take(twins.two), other);
   EXPECT_EQ(c.cache.n_found(two), 1u) << "what stands behind it stands behind the other";
   EXPECT_EQ(c.take(one), own);
+  // Who does not know what the hashes begin with cannot make them equal.
+  EXPECT_NE(PrefixCache::hash_of(1, twins.one), PrefixCache::hash_of(1, twins.two));
+  KvPool pool(2);
+  PrefixCache cache(pool, nullptr, 1);
+  cache.keep(twins.one, std::vector<int32_t>{pool.take()});
+  EXPECT_EQ(cache.n_found(twins.one), 1u);
+  EXPECT_EQ(cache.n_found(twins.two), 0u);
 }
 
 // The very blocks of before, by their numbers: one that was computed again is another one, though its tokens are the same.
