@@ -235,12 +235,12 @@ bool LiveRequests::has_session(Request& request) {
 }
 
 // Whether one that runs is about to compute more of the same prompt than is found now.
-bool LiveRequests::waits_for_prefix(const Request& request) const {
-  if (!keeps(request) || !request.run.stored.is_empty()) return false;
+const Request* LiveRequests::awaited_by(const Request& request) const {
+  if (!keeps(request) || !request.run.stored.is_empty()) return nullptr;
   const std::vector<int32_t>& tokens = request.run.session ? request.run.session->seq_.tokens : request.run.prompt;
   const std::span<const int32_t> wanted(tokens.data(), tokens.size() - 1);
   const int32_t n_found = engine_.sequences_.pools().find({wanted, request.run.options.cache_salt});
-  return std::ranges::any_of(all_, [&](const auto& other) {
+  const auto found = std::ranges::find_if(all_, [&](const auto& other) {
     if (other->run.state != State::running || other->run.has_ended || other->is_unread() || !keeps(*other)) return false;
     if (other->run.options.cache_salt != request.run.options.cache_salt) return false;
     const Sequence& seq = other->run.session->seq_;
@@ -248,6 +248,7 @@ bool LiveRequests::waits_for_prefix(const Request& request) const {
     const auto n_common = static_cast<int32_t>(differs - wanted.begin()) / kKvBlockTokens * kKvBlockTokens;
     return n_common > n_found && seq.n_computed < n_common;
   });
+  return found == all_.end() ? nullptr : found->get();
 }
 
 // A slot, and blocks for its tokens and the first that it draws; false: there is no room after all.
@@ -323,6 +324,8 @@ bool LiveRequests::come_back(Request& request, int32_t n_there) {
 
 void LiveRequests::find_computed(Request& request, Sequence& seq) {
   Request::Run& run = request.run;
+  // A session may have had this conversation before the one that it has now.
+  if (keeps(request) && seq.n_computed > 0 && pools().find(seq.prefix(seq.tokens.size() - 1)) > seq.n_computed) engine_.sequences_.go_back(seq, 0);
   const int32_t n = seq.n_computed == 0 && keeps(request) ? engine_.sequences_.find_computed(seq) : seq.n_computed;
   if (run.began == 0) run.n_cached = n;
   counts_.n_computed_again += static_cast<uint64_t>(std::max(0, run.n_lost - n));

@@ -57,7 +57,7 @@ class LiveRequests {
   // Whether it begins with what others have computed, and leaves what it computes. A vector needs the rows of all its tokens.
   bool keeps(const Request& request) const { return keeps_ && !request.embeds(); }
   bool has_session(Request& request) INLAY_NEEDS(engine_mutex);
-  bool waits_for_prefix(const Request& request) const INLAY_NEEDS(engine_mutex);
+  const Request* awaited_by(const Request& request) const INLAY_NEEDS(engine_mutex);  // that computes what it begins with; null: none, it may begin
   bool begin(Request& request) INLAY_NEEDS(engine_mutex);
   bool begin_in_slot(Request& request, Session& session, bool is_first, int32_t n_most, bool& has_begun) INLAY_NEEDS(engine_mutex);
   Status reserve(Sequence& sequence, int32_t end) INLAY_NEEDS(engine_mutex);

@@ -159,7 +159,8 @@ RoundLimits RequestSteps::limits(const StepBudget& budget) const {
   if (budget.in_units) out.max_sequences = std::min(out.max_sequences, engine_.backend_->max_sequences_in_units());
   out.max_step_tokens = config.max_step_tokens;
   out.max_prompt_tokens = engine_.prefill_chunk_;
-  if (budget.max_step_us > 0) out.max_prompt_tokens = std::min(out.max_prompt_tokens, times_.rows_of_step(static_cast<double>(budget.max_step_us)));
+  if (budget.max_step_us > 0) out.max_timed_tokens = times_.rows_of_step(static_cast<double>(budget.max_step_us));
+  out.least_chunk = UnitTimes::kFewest;
   if (budget.in_units) out.max_prompt_tokens = std::min(out.max_prompt_tokens, times_.rows_of_units(left_of(budget) / 2));
   out.block_tokens = kKvBlockTokens;
   out.n_blocks = pool.n_blocks();
@@ -210,7 +211,7 @@ bool RequestSteps::begin_step(const StepBudget& budget) {
     const RoundLimits limits = this->limits(budget);
     gather_views(now, limits);
     do planner_.plan(views_, limits, now, round_);
-    while (leave_out_those_that_wait());
+    while (leave_out_those_that_wait(now, limits.age));
     if (!begin_as_planned()) {
       live_.sweep();
       continue;
@@ -259,16 +260,29 @@ void RequestSteps::gather_views(int64_t now, const RoundLimits& limits) {
   }
 }
 
-// One that waits for what another one computes must not take that one's part of the step. True: there was one, and the round is to be planned anew.
-bool RequestSteps::leave_out_those_that_wait() {
+// Those that wait for what another one computes must not take that one's part of the step, but give it their level. True: there were some, and the round
+// is to be planned anew.
+bool RequestSteps::leave_out_those_that_wait(int64_t now, int64_t age) {
   for (const size_t i : round_.begun) {
-    if (!live_.waits_for_prefix(*viewed_[i])) continue;
-    const auto at = static_cast<std::ptrdiff_t>(i);
-    views_.erase(views_.begin() + at);
-    viewed_.erase(viewed_.begin() + at);
-    return true;
+    const Request* awaited = live_.awaited_by(*viewed_[i]);
+    if (awaited == nullptr) continue;
+    if (const auto found = std::ranges::find(viewed_, awaited); found != viewed_.end()) {
+      PlannedRequest& view = views_[static_cast<size_t>(found - viewed_.begin())];
+      view.priority = std::max(view.priority, level_of(views_[i], now, age));
+      view.deadline = std::min(view.deadline, views_[i].deadline);
+    }
+    viewed_[i] = nullptr;
   }
-  return false;
+  size_t n = 0;
+  for (size_t i = 0; i < viewed_.size(); ++i) {
+    if (viewed_[i] == nullptr) continue;
+    views_[n] = views_[i];
+    viewed_[n++] = viewed_[i];
+  }
+  if (n == viewed_.size()) return false;
+  views_.resize(n);
+  viewed_.resize(n);
+  return true;
 }
 
 // Some backends cannot cut a step that has both single tokens and prompts, and some let single tokens keep their bits only where no rows are asked
@@ -306,7 +320,7 @@ bool RequestSteps::begin_as_planned() {
   for (const size_t i : round_.put_out) live_.put_out(*viewed_[i]);
   for (const size_t i : round_.begun) {
     Request& request = *viewed_[i];
-    if (live_.waits_for_prefix(request)) {
+    if (live_.awaited_by(request) != nullptr) {
       is_as_planned = false;
       continue;
     }

@@ -53,7 +53,7 @@ class RequestSteps {
   bool queue_step(const StepBudget& budget) INLAY_NEEDS(engine_turn, engine_mutex);
   bool begin_step(const StepBudget& budget) INLAY_NEEDS(engine_turn, engine_mutex);
   void gather_views(int64_t now, const RoundLimits& limits) INLAY_NEEDS(engine_turn, engine_mutex);
-  bool leave_out_those_that_wait() INLAY_NEEDS(engine_turn, engine_mutex);
+  bool leave_out_those_that_wait(int64_t now, int64_t age) INLAY_NEEDS(engine_turn, engine_mutex);
   bool begin_as_planned() INLAY_NEEDS(engine_turn, engine_mutex);
   void apply_round(bool in_units) INLAY_NEEDS(engine_turn, engine_mutex);
   PartKind kind_of(const Round::Part& part) const INLAY_NEEDS(engine_turn);

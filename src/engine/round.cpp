@@ -8,7 +8,10 @@ namespace inlay {
 using State = PlannedRequest::State;
 
 int32_t level_of(const PlannedRequest& request, int64_t now, int64_t age) {
-  if (request.state == State::running) return request.priority;
+  return request.state == State::running ? request.priority : aged_level_of(request, now, age);
+}
+
+int32_t aged_level_of(const PlannedRequest& request, int64_t now, int64_t age) {
   const int64_t gained = std::max<int64_t>(0, now - request.waiting_since) / std::max<int64_t>(1, age);
   return static_cast<int32_t>(std::min<int64_t>(kTopLevel, request.priority + gained));
 }
@@ -59,16 +62,17 @@ int32_t RoundPlanner::n_lacking(size_t i, int32_t n) const {
   return std::max(0, n_wanted - at(i).n_blocks);
 }
 
-// Makes room for n blocks of request i by what is below it; false, and nothing is done, if that is not enough.
-bool RoundPlanner::take(size_t i, int32_t n, Round& out) {
+// Makes room for n blocks of request i, and a place if it lacks one, by what is below it; false, and nothing is done, if that is not enough.
+bool RoundPlanner::take(size_t i, int32_t n, bool lacks_place, Round& out) {
   gone_.clear();
   int32_t n_room = n_free_;
-  for (auto last = running_.rbegin(); last != running_.rend() && n_room < n; ++last) {
+  for (auto last = running_.rbegin(); last != running_.rend() && (n_room < n || lacks_place); ++last) {
     if (!gives_way(*last, i)) continue;
     gone_.push_back(*last);
     n_room += at(*last).n_blocks - at(*last).n_shared;
+    lacks_place = false;
   }
-  if (n_room < n) return false;
+  if (n_room < n || lacks_place) return false;
   for (const size_t other : gone_) put_out(other, out);
   n_free_ -= n;
   return true;
@@ -111,26 +115,17 @@ void RoundPlanner::give_rows(Round& out) {
   for (const size_t i : order_) {
     if (!draws(i) || at(i).is_unread || n_tokens_ == limits_.max_step_tokens) continue;
     if (std::ranges::find(running_, i) == running_.end()) continue;  // was put out for one before it
-    if (take(i, n_lacking(i, 1), out)) add(i, 1, out);
+    if (take(i, n_lacking(i, 1), false, out)) add(i, 1, out);
   }
 }
 
 // With room for the tokens that it draws before it may be put out: so who runs always comes so far.
 void RoundPlanner::begin_waiting(Round& out) {
   for (const size_t i : waiting_) {
-    if (running_.size() >= static_cast<size_t>(limits_.max_sequences) && !make_place(i, out)) return;
-    if (!take(i, n_lacking_to_begin(i), out)) return;
+    if (!take(i, n_lacking_to_begin(i), running_.size() >= static_cast<size_t>(limits_.max_sequences), out)) return;
     running_.push_back(i);
     out.begun.push_back(i);
   }
-}
-
-// A place among those that run.
-bool RoundPlanner::make_place(size_t i, Round& out) {
-  const auto last = std::find_if(running_.rbegin(), running_.rend(), [&](size_t other) { return gives_way(other, i); });
-  if (last == running_.rend()) return false;
-  put_out(*last, out);
-  return true;
 }
 
 // Of what is left. One that cannot be cut waits until it fits; the first in the order has all the room that a step has.
@@ -140,10 +135,14 @@ int32_t RoundPlanner::chunk_of(size_t i, int32_t n_left, bool is_first) const {
   return is_first && n <= limits_.max_step_tokens - n_tokens_ ? n : 0;
 }
 
+// In the order in which they would begin, if they still waited: who computes a prompt below others comes to its turn as who waits does.
 void RoundPlanner::give_chunks(Round& out) {
   bool is_first = true;
   int32_t n_left = std::min(limits_.max_prompt_tokens, limits_.max_step_tokens - n_tokens_);
-  sort(running_);
+  n_left = std::min(n_left, std::max(limits_.least_chunk, limits_.max_timed_tokens - n_tokens_));
+  std::ranges::sort(running_, {}, [this](size_t i) {
+    return std::tuple(-aged_level_of(at(i), now_, limits_.age), at(i).state != State::resting, at(i).deadline, at(i).submitted, i);
+  });
   for (const size_t i : running_) {
     if (draws(i) && at(i).state == State::running) continue;
     const int32_t n = chunk_of(i, n_left, is_first);

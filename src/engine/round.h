@@ -17,7 +17,7 @@ struct PlannedRequest {
   State state = State::waiting;
   int32_t priority = 0;            // 0 to kTopLevel
   int64_t submitted = 0;
-  int64_t waiting_since = 0;       // for its state: waiting or resting
+  int64_t waiting_since = 0;       // waiting or resting; of a running one until it began
   int64_t deadline = INT64_MAX;    // orders requests of one level
   int32_t n_cached = 0;            // tokens in the cache; of a resting one none
   int32_t n_tokens = 0;            // of the sequence so far: those that are not cached are computed before it draws
@@ -32,7 +32,9 @@ struct PlannedRequest {
 struct RoundLimits {
   int32_t max_sequences = 0;     // of a step, and running at once
   int32_t max_step_tokens = 0;
-  int32_t max_prompt_tokens = 0; // of prompts, in a step: what is left of the time that a step may take; the first whole one goes beyond it
+  int32_t max_prompt_tokens = 0; // of prompts, in a step; the first whole one goes beyond it
+  int32_t max_timed_tokens = INT32_MAX;  // of all, in the time that a step may take; drawn ones, and least_chunk of prompts, go beyond it
+  int32_t least_chunk = 16;
   int32_t block_tokens = 0;
   int32_t n_blocks = 0;          // that one request can come to have
   int32_t n_free = 0;            // that nobody uses
@@ -51,8 +53,9 @@ struct Round {
   std::vector<size_t> begun;     // waiting or resting ones that run from now on, in this order, with blocks for all their tokens and min_drawn more, if it can have these and there are as many
 };
 
-// The level of a request, with what it has gained by waiting.
+// The level of a request, with what it has gained by waiting; and of one that runs as if it still waited.
 int32_t level_of(const PlannedRequest& request, int64_t now, int64_t age);
+int32_t aged_level_of(const PlannedRequest& request, int64_t now, int64_t age);
 
 // Whether request a begins before b, of two that wait: by level, those that were put out first, then by deadline, then by age.
 bool begins_before(const PlannedRequest& a, const PlannedRequest& b, int64_t now, int64_t age);
@@ -71,13 +74,12 @@ class RoundPlanner {
   void sort(std::vector<size_t>& some) const;
   int32_t n_lacking_to_begin(size_t i) const;
   int32_t n_lacking(size_t i, int32_t n) const;
-  bool take(size_t i, int32_t n, Round& out);
+  bool take(size_t i, int32_t n, bool lacks_place, Round& out);
   bool gives_way(size_t other, size_t i) const;
   bool is_below(size_t other, size_t i) const;
   bool draws(size_t i) const { return at(i).n_tokens - at(i).n_cached <= 1; }
   void put_out(size_t other, Round& out);
   void put_out_surplus(Round& out);
-  bool make_place(size_t i, Round& out);
   int32_t chunk_of(size_t i, int32_t n_left, bool is_first) const;
   void give_rows(Round& out);
   void begin_waiting(Round& out);

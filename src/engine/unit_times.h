@@ -57,7 +57,8 @@ class UnitTimes {
     return most;
   }
 
-  // How many rows of prompts a step may have so that it, or the longest of its units, is expected not to take longer. Twice as many as were
+  static constexpr int32_t kFewest = 16;
+  // How many rows a step may have so that it, or the longest of its units, is expected not to take longer: kFewest at least. Twice as many as were
   // measured are tried at most.
   int32_t rows_of_step(double us) const {
     return rows_within(us, [this](size_t bucket) { return steps_[bucket]; });
@@ -72,7 +73,6 @@ class UnitTimes {
 
  private:
   static constexpr size_t kBuckets = 14;
-  static constexpr int32_t kFewest = 16;
   using Times = std::array<double, kBuckets>;  // by rows up to 1, 2, 4, ...
 
   // Rises at once, but no more than twofold: a thread that lost its processor for a while says little of the next unit.
@@ -85,8 +85,8 @@ class UnitTimes {
     int32_t n = kFewest;
     for (size_t bucket = bucket_of(kFewest); bucket < kBuckets; ++bucket) {
       const double taken = taken_by(bucket);
-      if (taken == 0) break;
-      if (taken > us) return std::max(kFewest, static_cast<int32_t>(uint64_t{1} << bucket) / 2);
+      if (taken == 0) continue;
+      if (taken > us) return std::max(kFewest, std::min(n, static_cast<int32_t>(uint64_t{1} << bucket) / 2));
       n = static_cast<int32_t>(uint64_t{1} << bucket) * (2 * taken <= us ? 2 : 1);
     }
     return n;

@@ -37,6 +37,29 @@ TEST_P(EngineRequestParts, WhoWaitsForAPrefixLeavesItsChunksToWhoComputesIt) {
   expect_near_alone(collected_[second], alone(*engine_, more, plain(4).session), "second");
 }
 
+// Nor may what is between the two in importance keep the first one from computing it.
+TEST_P(EngineRequestParts, WhoComputesWhatAnotherOneWaitsForHasItsLevel) {
+  load_with({.n_context = 512, .max_sessions = 4, .n_threads = 2, .prefill_chunk = 32});
+  std::vector<int32_t> more = prompt(64);
+  for (int32_t k = 0; k < 5; ++k) more.push_back(200 + k);
+  const auto of_priority = [](int32_t priority) {
+    RequestOptions out = plain(4);
+    out.priority = priority;
+    return out;
+  };
+  const uint64_t between = submit(prompt(300, 90), of_priority(4)), low = submit(prompt(64), of_priority(0));
+  ASSERT_TRUE(engine_->requests().run({.one_step = true}).ok());
+  ASSERT_EQ(engine_->stats().n_prefill_tokens, 32u);
+  const uint64_t high = submit(more, of_priority(kTopLevel));
+  for (int i = 0; i < 8; ++i) ASSERT_TRUE(engine_->requests().run({.one_step = true}).ok());
+  poll();
+  EXPECT_GE(collected_[high].tokens.size(), 1u);
+  EXPECT_EQ(collected_[between].tokens.size(), 0u);
+  run_all();
+  EXPECT_EQ(collected_[high].end.n_cached, 64);
+  EXPECT_EQ(collected_[low].tokens.size(), 4u);
+}
+
 // What is found when a request begins makes its prompt short: it takes no more of the step than that, and draws behind it.
 TEST_P(EngineRequestParts, PromptsThatWereComputedShareAStepAndDrawInIt) {
   load_with({.n_context = 128, .max_sessions = 3, .n_threads = 2, .prefill_chunk = 32});

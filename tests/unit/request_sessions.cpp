@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <numeric>
 #include <random>
 #include <thread>
 
@@ -210,6 +211,26 @@ TEST_P(RequestSessions, AConversationTakesThePlaceOfItsTokens) {
     expect_near_alone(own, wanted, row.what);
     all = tokens_of(*session);
   }
+}
+
+// One that goes from one conversation to another and back: what the cache still has of the first is found.
+TEST_P(RequestSessions, AConversationThatComesBackIsFound) {
+  load_with({.n_context = 256, .max_sessions = 2, .n_threads = 2, .prefill_chunk = 32});
+  const auto session = for_requests();
+  std::vector<int32_t> one = prompt(100, 3), two = one;
+  std::iota(two.begin() + 3, two.end(), 30);
+  struct Row {
+    const std::vector<int32_t>& tokens;
+    int32_t n_cached;
+  };
+  const Row rows[] = {{one, 0}, {two, 3}, {one, 96}, {two, 96}};
+  for (const Row& row : rows) {
+    const uint64_t id = submit(row.tokens, on(session, 4, true));
+    run_all();
+    EXPECT_EQ(collected_[id].end.n_cached, row.n_cached);
+    expect_near_alone(collected_[id], alone(*engine_, row.tokens, drawing(4)), std::to_string(row.n_cached));
+  }
+  EXPECT_EQ(engine_->stats().n_prefill_tokens - 2 * (100 + 100), 100u + 97 + 4 + 4) << "and those that alone() computes";
 }
 
 // Of models with windows, too: a session keeps what it has, to the token.

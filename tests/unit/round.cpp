@@ -371,6 +371,62 @@ TEST(Round, SharedBlocksMakeNoRoom) {
   EXPECT_TRUE(round.begun.empty() && round.put_out.empty());
 }
 
+// Neither for its place nor for its blocks.
+TEST(Round, NobodyIsPutOutForOneThatDoesNotBegin) {
+  RoundLimits limits = usual();
+  limits.max_sequences = 2;
+  limits.n_free = 1;
+  std::vector<PlannedRequest> requests(3);
+  requests[0] = {.state = State::running, .priority = 0, .n_cached = 20, .n_tokens = 21, .n_blocks = 2, .n_drawn = 20};
+  requests[1] = {.state = State::running, .priority = 7, .submitted = 1, .n_cached = 20, .n_tokens = 21, .n_blocks = 2, .n_drawn = 20};
+  requests[2] = {.priority = 5, .submitted = 2, .waiting_since = 100, .n_tokens = 40};  // wants 4 blocks
+  Round round;
+  plan_round(requests, limits, 100, round);
+  EXPECT_TRUE(round.put_out.empty() && round.begun.empty());
+  requests[2].n_tokens = 20;  // 3 blocks
+  plan_round(requests, limits, 100, round);
+  EXPECT_EQ(round.put_out, std::vector<size_t>{0}) << "negative control";
+  EXPECT_EQ(round.begun, std::vector<size_t>{2}) << "negative control";
+}
+
+// Else it would hold its place and its blocks without end, below prompts that come and come.
+TEST(Round, WhoComputesItsPromptRisesAsWhoWaits) {
+  RoundLimits limits = usual();
+  limits.max_prompt_tokens = 32;
+  const int64_t now = 6 * limits.age;
+  std::vector<PlannedRequest> requests(2);
+  requests[0] = {.state = State::running, .priority = 0, .n_tokens = 100, .n_blocks = 9};
+  requests[1] = {.state = State::running, .priority = 4, .submitted = 1, .waiting_since = now, .n_tokens = 100, .n_blocks = 9};
+  Round round;
+  plan_round(requests, limits, now, round);
+  ASSERT_EQ(round.parts.size(), 1u);
+  EXPECT_EQ(round.parts[0].request, 0u);
+  requests[0].waiting_since = now - 3 * limits.age;
+  plan_round(requests, limits, now, round);
+  ASSERT_EQ(round.parts.size(), 1u);
+  EXPECT_EQ(round.parts[0].request, 1u) << "negative control";
+}
+
+// What may be computed in the time of a step is all of it, but prompts have a few tokens in any case.
+TEST(Round, DrawnTokensCountInTheTimeOfAStep) {
+  RoundLimits limits = usual();
+  limits.max_sequences = 64;
+  std::vector<PlannedRequest> requests(41);
+  for (size_t i = 0; i < requests.size(); ++i)
+    requests[i] = {.state = State::running, .submitted = static_cast<int64_t>(i), .n_cached = 20, .n_tokens = 21, .n_blocks = 8, .n_drawn = 1};
+  requests[40].n_cached = 0, requests[40].n_tokens = 100;
+  const auto chunk = [&](int32_t max_timed_tokens) {
+    limits.max_timed_tokens = max_timed_tokens;
+    Round round;
+    plan_round(requests, limits, 100, round);
+    EXPECT_EQ(round.parts.size(), 41u);
+    return round.parts.back().n_tokens;
+  };
+  EXPECT_EQ(chunk(64), 24);
+  EXPECT_EQ(chunk(30), limits.least_chunk);
+  EXPECT_EQ(chunk(1000), std::min(100, limits.max_prompt_tokens));
+}
+
 // Of texts that cannot be cut: the first has all the room that a step has, one behind it waits until it fits, a short one goes along.
 TEST(Round, WhatIsWholeIsNotCut) {
   RoundLimits limits = usual();
