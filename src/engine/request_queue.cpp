@@ -49,15 +49,18 @@ std::shared_ptr<Request> RequestQueue::cancel(uint64_t id) {
   return found->second;
 }
 
-// Puts a request behind those that have something to tell; true: it is the first.
+// Puts a request behind those that have something to tell; true: it is the first. Behind another one there is nobody to wake: who waits has been woken for
+// that, and the handle is set until all of them are polled.
 bool RequestQueue::list(Request& request) {
   if (request.news.is_listed) return false;
   request.news.is_listed = true;
-  (last_listed_ == nullptr ? first_listed_ : last_listed_->news.next) = &request;
+  const bool is_first = first_listed_ == nullptr;
+  (is_first ? first_listed_ : last_listed_->news.next) = &request;
   last_listed_ = &request;
+  if (!is_first) return false;
   changed_.notify_all();
   if (handle_) handle_->set();
-  return first_listed_ == &request;
+  return true;
 }
 
 void RequestQueue::unlist_first() {

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <new>
+#include <utility>
 
 #include "src/engine/computing.h"
 #include "src/engine/request_queue.h"
@@ -207,12 +208,15 @@ bool RequestSteps::begin_step(const StepBudget& budget) {
   live_.sweep();
   if (live_.all().empty()) return false;
   if (const Status status = engine_.decoder_.drop_left(); !status.ok()) return fail_step(status), false;
+  bool may_begin = true;
   for (;;) {
     const RoundLimits limits = this->limits(budget);
-    gather_views(now, limits);
+    gather_views(now, limits, may_begin);
     do planner_.plan(views_, limits, now, round_);
     while (leave_out_those_that_wait(now, limits.age));
-    if (!begin_as_planned()) {
+    const Begun begun = begin_as_planned();
+    may_begin = may_begin && begun != Begun::without_room;
+    if (begun != Begun::as_planned) {
       live_.sweep();
       continue;
     }
@@ -220,9 +224,11 @@ bool RequestSteps::begin_step(const StepBudget& budget) {
     if (!stepping_.empty()) break;
     const size_t n_live = live_.all().size();
     live_.sweep();
+    const bool found_no_room = !std::exchange(may_begin, true);
     if (live_.all().size() < n_live) continue;  // what ended so may let others begin
     // Blocks that sessions share with one another were not counted.
-    const bool lacks_blocks = live_.n_running() < limits.max_sequences && std::ranges::any_of(views_, [](const PlannedRequest& view) { return !view.is_unread; });
+    const bool wants_blocks = found_no_room || std::ranges::any_of(views_, [](const PlannedRequest& view) { return !view.is_unread; });
+    const bool lacks_blocks = live_.n_running() < limits.max_sequences && wants_blocks;
     if (!lacks_blocks || !sessions_.give_blocks()) return end_what_is_stuck(limits), false;
   }
   const bool draws = !open_.samples.empty();
@@ -237,8 +243,8 @@ bool RequestSteps::begin_step(const StepBudget& budget) {
   return true;
 }
 
-// Of all that run, and of as many that wait as could begin at most.
-void RequestSteps::gather_views(int64_t now, const RoundLimits& limits) {
+// Of all that run, and, where some may begin, of as many that wait as could at most.
+void RequestSteps::gather_views(int64_t now, const RoundLimits& limits, bool may_begin) {
   views_.clear();
   viewed_.clear();
   waiting_.clear();
@@ -247,7 +253,7 @@ void RequestSteps::gather_views(int64_t now, const RoundLimits& limits) {
     if (request->run.state == State::running) {
       views_.push_back(view_of(*request));
       viewed_.push_back(request.get());
-    } else if (request->run.state == State::waiting || !request->is_unread()) {
+    } else if (may_begin && (request->run.state == State::waiting || !request->is_unread())) {
       waiting_.push_back({view_of(*request), request.get()});
     }
   }
@@ -314,21 +320,20 @@ RequestSteps::PartKind RequestSteps::choose_kind(bool in_units) {
   return last_kind_ = static_cast<PartKind>(next);
 }
 
-// False: who has begun found more of its prompt than was planned, or computes now what another one wants, so that the step has room for more.
-bool RequestSteps::begin_as_planned() {
-  bool is_as_planned = true;
+RequestSteps::Begun RequestSteps::begin_as_planned() {
+  Begun out = Begun::as_planned;
   for (const size_t i : round_.put_out) live_.put_out(*viewed_[i]);
   for (const size_t i : round_.begun) {
     Request& request = *viewed_[i];
     if (live_.awaited_by(request) != nullptr) {
-      is_as_planned = false;
+      out = Begun::otherwise;
       continue;
     }
-    if (!live_.begin(request)) break;
-    if (request.run.session->seq_.n_computed > views_[i].n_cached) is_as_planned = false;
+    if (!live_.begin(request)) return Begun::without_room;
+    if (request.run.session->seq_.n_computed > views_[i].n_cached) out = Begun::otherwise;
     if (is_prefilled(request)) live_.end(request, FinishReason::prefilled);
   }
-  return is_as_planned;
+  return out;
 }
 
 void RequestSteps::apply_round(bool in_units) {

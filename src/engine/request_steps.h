@@ -52,9 +52,12 @@ class RequestSteps {
   bool step(const StepBudget& budget, RunResult& result) INLAY_NEEDS(engine_turn, engine_mutex);
   bool queue_step(const StepBudget& budget) INLAY_NEEDS(engine_turn, engine_mutex);
   bool begin_step(const StepBudget& budget) INLAY_NEEDS(engine_turn, engine_mutex);
-  void gather_views(int64_t now, const RoundLimits& limits) INLAY_NEEDS(engine_turn, engine_mutex);
+  void gather_views(int64_t now, const RoundLimits& limits, bool may_begin) INLAY_NEEDS(engine_turn, engine_mutex);
   bool leave_out_those_that_wait(int64_t now, int64_t age) INLAY_NEEDS(engine_turn, engine_mutex);
-  bool begin_as_planned() INLAY_NEEDS(engine_turn, engine_mutex);
+  // otherwise: who has begun found more of its prompt than was planned, or computes now what another one wants, so that the step has room for more.
+  // without_room: one has not begun, nor those behind it, whose parts of the step are free.
+  enum class Begun : uint8_t { as_planned, otherwise, without_room };
+  Begun begin_as_planned() INLAY_NEEDS(engine_turn, engine_mutex);
   void apply_round(bool in_units) INLAY_NEEDS(engine_turn, engine_mutex);
   PartKind kind_of(const Round::Part& part) const INLAY_NEEDS(engine_turn);
   PartKind choose_kind(bool in_units) INLAY_NEEDS(engine_turn);
