@@ -301,7 +301,14 @@ bool LiveRequests::begin_in_slot(Request& request, Session& session, bool is_fir
   const int32_t n_there = run.stored.is_empty() ? 0 : engine_.sequences_.lay_out(run.stored, seq);
   if (run.stored.is_empty()) find_computed(request, seq);
   sessions_.stop_resting(session);
-  if (!reserve(seq, end).ok() || !come_back(request, n_there)) return false;
+  Status reserved = reserve(seq, end);
+  if (reserved.code == Code::kv_full && run.stored.is_empty() && seq.n_computed % kKvBlockTokens != 0) {
+    // The block within which it goes on may be shared. Its copy was not counted.
+    engine_.sequences_.go_back(seq, seq.n_computed / kKvBlockTokens * kKvBlockTokens);
+    if (run.began == 0) run.n_cached = seq.n_computed;
+    reserved = reserve(seq, end);
+  }
+  if (!reserved.ok() || !come_back(request, n_there)) return false;
   if (is_first) session.begin_request(run.options.session, run.options.has_options);  // a copy: it may fail
   if (is_first) run.session = run.options.continues;
   engine_.sequences_.hold(seq);

@@ -160,7 +160,9 @@ RoundLimits RequestSteps::limits(const StepBudget& budget) const {
   if (budget.in_units) out.max_sequences = std::min(out.max_sequences, engine_.backend_->max_sequences_in_units());
   out.max_step_tokens = config.max_step_tokens;
   out.max_prompt_tokens = engine_.prefill_chunk_;
-  if (budget.max_step_us > 0) out.max_timed_tokens = times_.rows_of_step(static_cast<double>(budget.max_step_us));
+  // A step in units has single tokens or prompts, not both.
+  if (budget.max_step_us > 0) (budget.in_units ? out.max_prompt_tokens : out.max_timed_tokens) = times_.rows_of_step(static_cast<double>(budget.max_step_us));
+  out.max_prompt_tokens = std::min(out.max_prompt_tokens, engine_.prefill_chunk_);
   out.least_chunk = UnitTimes::kFewest;
   if (budget.in_units) out.max_prompt_tokens = std::min(out.max_prompt_tokens, times_.rows_of_units(left_of(budget) / 2));
   out.block_tokens = kKvBlockTokens;
@@ -202,7 +204,6 @@ PlannedRequest RequestSteps::view_of(const Request& request) const {
 
 // False: no request has anything to be computed.
 bool RequestSteps::begin_step(const StepBudget& budget) {
-  if (!engine_.lost_.status().ok()) return live_.end_all(FinishReason::error, engine_.lost_.status()), false;
   const int64_t now = live_.now();
   live_.expire(now);
   live_.sweep();
@@ -210,6 +211,7 @@ bool RequestSteps::begin_step(const StepBudget& budget) {
   if (const Status status = engine_.decoder_.drop_left(); !status.ok()) return fail_step(status), false;
   bool may_begin = true;
   for (;;) {
+    if (!engine_.lost_.status().ok()) return live_.end_all(FinishReason::error, engine_.lost_.status()), false;
     const RoundLimits limits = this->limits(budget);
     gather_views(now, limits, may_begin);
     do planner_.plan(views_, limits, now, round_);
@@ -274,7 +276,7 @@ bool RequestSteps::leave_out_those_that_wait(int64_t now, int64_t age) {
     if (awaited == nullptr) continue;
     if (const auto found = std::ranges::find(viewed_, awaited); found != viewed_.end()) {
       PlannedRequest& view = views_[static_cast<size_t>(found - viewed_.begin())];
-      view.priority = std::max(view.priority, level_of(views_[i], now, age));
+      if (const int32_t level = level_of(views_[i], now, age); level > aged_level_of(view, now, age)) view.priority = level, view.waiting_since = now;
       view.deadline = std::min(view.deadline, views_[i].deadline);
     }
     viewed_[i] = nullptr;
@@ -465,6 +467,7 @@ void RequestSteps::finish_step() {
   for (Request* request : stepping_) {
     Request::Run& run = request->run;
     run.in_step = false;
+    run.waiting_since = live_.now();  // for its next chunk
     if (run.ends_after != FinishReason::none) {
       live_.end(*request, run.ends_after);
     } else if (!run.has_ended && is_prefilled(*request)) {

@@ -36,8 +36,14 @@ void RoundPlanner::plan(std::span<const PlannedRequest> requests, const RoundLim
   give_chunks(out);
 }
 
+// Who has waited for longer than it takes to come to the top comes before whoever has a deadline: these could come and come.
+static int64_t deadline_of(const PlannedRequest& request, int64_t now, int64_t age) {
+  const int64_t overdue = request.waiting_since + (kTopLevel + 1) * std::max<int64_t>(1, age);
+  return now < overdue ? request.deadline : std::min(request.deadline, overdue);
+}
+
 bool begins_before(const PlannedRequest& a, const PlannedRequest& b, int64_t now, int64_t age) {
-  const auto key = [&](const PlannedRequest& r) { return std::tuple(-level_of(r, now, age), r.state != State::resting, r.deadline, r.submitted); };
+  const auto key = [&](const PlannedRequest& r) { return std::tuple(-level_of(r, now, age), r.state != State::resting, deadline_of(r, now, age), r.submitted); };
   return key(a) < key(b);
 }
 
@@ -141,7 +147,7 @@ void RoundPlanner::give_chunks(Round& out) {
   int32_t n_left = std::min(limits_.max_prompt_tokens, limits_.max_step_tokens - n_tokens_);
   n_left = std::min(n_left, std::max(limits_.least_chunk, limits_.max_timed_tokens - n_tokens_));
   std::ranges::sort(running_, {}, [this](size_t i) {
-    return std::tuple(-aged_level_of(at(i), now_, limits_.age), at(i).state != State::resting, at(i).deadline, at(i).submitted, i);
+    return std::tuple(-aged_level_of(at(i), now_, limits_.age), at(i).state != State::resting, deadline_of(at(i), now_, limits_.age), at(i).submitted, i);
   });
   for (const size_t i : running_) {
     if (draws(i) && at(i).state == State::running) continue;

@@ -17,7 +17,7 @@ struct PlannedRequest {
   State state = State::waiting;
   int32_t priority = 0;            // 0 to kTopLevel
   int64_t submitted = 0;
-  int64_t waiting_since = 0;       // waiting or resting; of a running one until it began
+  int64_t waiting_since = 0;       // to begin, or of a running one for its next part
   int64_t deadline = INT64_MAX;    // orders requests of one level
   int32_t n_cached = 0;            // tokens in the cache; of a resting one none
   int32_t n_tokens = 0;            // of the sequence so far: those that are not cached are computed before it draws
@@ -33,7 +33,7 @@ struct RoundLimits {
   int32_t max_sequences = 0;     // of a step, and running at once
   int32_t max_step_tokens = 0;
   int32_t max_prompt_tokens = 0; // of prompts, in a step; the first whole one goes beyond it
-  int32_t max_timed_tokens = INT32_MAX;  // of all, in the time that a step may take; drawn ones, and least_chunk of prompts, go beyond it
+  int32_t max_timed_tokens = INT32_MAX;  // of all, in the time that a step may take; drawn ones, the first whole one, and least_chunk of prompts go beyond it
   int32_t least_chunk = 16;
   int32_t block_tokens = 0;
   int32_t n_blocks = 0;          // that one request can come to have

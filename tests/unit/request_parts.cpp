@@ -60,6 +60,27 @@ TEST_P(EngineRequestParts, WhoComputesWhatAnotherOneWaitsForHasItsLevel) {
   EXPECT_EQ(collected_[low].tokens.size(), 4u);
 }
 
+// Each of many prompts that wait for their next chunk does so from its last one on: one of importance comes behind one chunk of each at most.
+TEST_P(EngineRequestParts, PromptsThatWaitedLongDoNotRunToTheirEnds) {
+  const auto clock = std::make_shared<int64_t>(0);
+  load_with({.n_context = 512, .max_sessions = 4, .n_threads = 2, .prefill_chunk = 32});
+  engine_->requests().live().set_hooks({.now = [clock] { return *clock; }});
+  const uint64_t one = submit(prompt(400, 5), plain(4)), two = submit(prompt(400, 90), plain(4));
+  *clock += 10'000'000;
+  RequestOptions important = plain(4);
+  important.priority = kTopLevel;
+  const uint64_t high = submit(prompt(20, 40), important);
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(engine_->requests().run({.one_step = true}).ok());
+    *clock += 10'000;
+  }
+  poll();
+  EXPECT_GE(collected_[high].tokens.size(), 1u);
+  EXPECT_EQ(collected_[one].tokens.size() + collected_[two].tokens.size(), 0u);
+  run_all();
+  EXPECT_EQ(collected_[one].tokens.size() + collected_[two].tokens.size(), 8u);
+}
+
 // What is found when a request begins makes its prompt short: it takes no more of the step than that, and draws behind it.
 TEST_P(EngineRequestParts, PromptsThatWereComputedShareAStepAndDrawInIt) {
   load_with({.n_context = 128, .max_sessions = 3, .n_threads = 2, .prefill_chunk = 32});

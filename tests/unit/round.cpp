@@ -131,6 +131,7 @@ class World {
         n_whole_ += is_row ? 0 : 1;
       }
       n_tokens += part.n_tokens;
+      job.view.waiting_since = now_;
       job.view.n_cached += part.n_tokens;
       job.view.n_blocks = std::max(job.view.n_blocks, blocks_for(job.view.n_cached));
       expect(part.draws == (job.view.n_cached == job.view.n_tokens && !job.view.is_unread), "draws where it cannot, or does not where it can");
@@ -156,7 +157,9 @@ class World {
   // Nobody who still waits comes before it.
   void expect_its_turn(size_t i, const Round& round) {
     const auto key = [&](const Job& job) {
-      return std::tuple(-level_of(job.view, now_, limits_.age), job.view.state != State::resting, job.view.deadline, job.view.submitted);
+      const int64_t n_levels = (now_ - job.view.waiting_since) / limits_.age;  // more than there are: before all that have a deadline to come
+      const int64_t deadline = n_levels > kTopLevel ? std::min(job.view.deadline, job.view.waiting_since + (kTopLevel + 1) * limits_.age) : job.view.deadline;
+      return std::tuple(-level_of(job.view, now_, limits_.age), job.view.state != State::resting, deadline, job.view.submitted);
     };
     for (size_t k = 0; k < jobs_.size(); ++k) {
       if (jobs_[k].view.state == State::running || std::ranges::find(round.begun, k) != round.begun.end()) continue;
@@ -405,6 +408,26 @@ TEST(Round, WhoComputesItsPromptRisesAsWhoWaits) {
   plan_round(requests, limits, now, round);
   ASSERT_EQ(round.parts.size(), 1u);
   EXPECT_EQ(round.parts[0].request, 1u) << "negative control";
+}
+
+// At the top those that have a deadline come and come, and one without is not behind them for ever.
+TEST(Round, DeadlinesHoldNobodyUpForEver) {
+  RoundLimits limits = usual();
+  limits.max_sequences = 1;
+  const int64_t now = 9 * limits.age;
+  for (const State state : {State::waiting, State::running}) {
+    std::vector<PlannedRequest> requests(2);
+    requests[0] = {.state = state, .priority = 7, .submitted = 5, .waiting_since = now, .deadline = now + 10, .n_tokens = 300, .n_blocks = 20};
+    requests[1] = {.state = state, .priority = 0, .submitted = 1, .waiting_since = now - 8 * limits.age, .n_tokens = 300, .n_blocks = 20};
+    if (state == State::running) limits.max_sequences = 2;
+    Round round;
+    plan_round(requests, limits, now, round);
+    ASSERT_GE(round.parts.size(), 1u);
+    EXPECT_EQ(round.parts[0].request, 1u);
+    requests[1].waiting_since = now - 7 * limits.age;
+    plan_round(requests, limits, now, round);
+    EXPECT_EQ(round.parts[0].request, 0u) << "negative control: at the top, but not for long";
+  }
 }
 
 // What may be computed in the time of a step is all of it, but prompts have a few tokens in any case.

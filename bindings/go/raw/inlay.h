@@ -1080,8 +1080,8 @@ typedef struct inlay_request {
   // refused: they are of sessions. [default NULL: all defaults; with continues what the session has]
   const inlay_session_params* session_params;
   // Who has more comes first, and may put out those that have less where the pool or all places are taken. A request
-  // that waits rises by one every 250 ms at present: that says when it begins, behind nobody for ever, and puts out no
-  // equal. [0 to 7, default 0]
+  // that waits rises by one every 250 ms at present: that says when it begins and when its prompt goes on, behind
+  // nobody for ever, and puts out no equal. [0 to 7, default 0]
   int32_t priority;
   // 0. [default 0]
   uint32_t reserved;
