@@ -397,6 +397,10 @@ TEST_P(RequestSessions, APrefillComputesAndDrawsNothing) {
     run_all();
     EXPECT_EQ(collected_[id].end.n_cached, 64);
     EXPECT_EQ(engine_->stats().n_prefill_tokens, 65u);
+    first.continues = nullptr, first.replaces = false;
+    submit(prompt(20, 150), first);
+    run_all();
+    EXPECT_EQ(engine_->stats().n_prefill_tokens, 65u + 19) << "of a prompt that is one chunk";
     const auto wanted = alone(*engine_, tokens, drawing(6));
     expect_near_alone(collected_[id], wanted, "behind a prefill");
   }
