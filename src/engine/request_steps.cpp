@@ -324,14 +324,16 @@ RequestSteps::PartKind RequestSteps::choose_kind(bool in_units) {
 
 RequestSteps::Begun RequestSteps::begin_as_planned() {
   Begun out = Begun::as_planned;
+  bool has_begun = false;  // somebody, whom others may await now
   for (const size_t i : round_.put_out) live_.put_out(*viewed_[i]);
   for (const size_t i : round_.begun) {
     Request& request = *viewed_[i];
-    if (live_.awaited_by(request) != nullptr) {
+    if (has_begun && live_.awaited_by(request) != nullptr) {
       out = Begun::otherwise;
       continue;
     }
     if (!live_.begin(request)) return Begun::without_room;
+    has_begun = true;
     if (request.run.session->seq_.n_computed > views_[i].n_cached) out = Begun::otherwise;
     if (is_prefilled(request)) live_.end(request, FinishReason::prefilled);
   }

@@ -392,6 +392,12 @@ TEST(Round, NobodyIsPutOutForOneThatDoesNotBegin) {
   EXPECT_EQ(round.begun, std::vector<size_t>{2}) << "negative control";
 }
 
+size_t first_in_round(std::span<const PlannedRequest> requests, const RoundLimits& limits, int64_t now) {
+  Round round;
+  plan_round(requests, limits, now, round);
+  return round.parts.empty() ? requests.size() : round.parts[0].request;
+}
+
 // Else it would hold its place and its blocks without end, below prompts that come and come.
 TEST(Round, WhoComputesItsPromptRisesAsWhoWaits) {
   RoundLimits limits = usual();
@@ -400,14 +406,9 @@ TEST(Round, WhoComputesItsPromptRisesAsWhoWaits) {
   std::vector<PlannedRequest> requests(2);
   requests[0] = {.state = State::running, .priority = 0, .n_tokens = 100, .n_blocks = 9};
   requests[1] = {.state = State::running, .priority = 4, .submitted = 1, .waiting_since = now, .n_tokens = 100, .n_blocks = 9};
-  Round round;
-  plan_round(requests, limits, now, round);
-  ASSERT_EQ(round.parts.size(), 1u);
-  EXPECT_EQ(round.parts[0].request, 0u);
+  EXPECT_EQ(first_in_round(requests, limits, now), 0u);
   requests[0].waiting_since = now - 3 * limits.age;
-  plan_round(requests, limits, now, round);
-  ASSERT_EQ(round.parts.size(), 1u);
-  EXPECT_EQ(round.parts[0].request, 1u) << "negative control";
+  EXPECT_EQ(first_in_round(requests, limits, now), 1u) << "negative control";
 }
 
 // At the top those that have a deadline come and come, and one without is not behind them for ever.
@@ -420,13 +421,9 @@ TEST(Round, DeadlinesHoldNobodyUpForEver) {
     requests[0] = {.state = state, .priority = 7, .submitted = 5, .waiting_since = now, .deadline = now + 10, .n_tokens = 300, .n_blocks = 20};
     requests[1] = {.state = state, .priority = 0, .submitted = 1, .waiting_since = now - 8 * limits.age, .n_tokens = 300, .n_blocks = 20};
     if (state == State::running) limits.max_sequences = 2;
-    Round round;
-    plan_round(requests, limits, now, round);
-    ASSERT_GE(round.parts.size(), 1u);
-    EXPECT_EQ(round.parts[0].request, 1u);
+    EXPECT_EQ(first_in_round(requests, limits, now), 1u);
     requests[1].waiting_since = now - 7 * limits.age;
-    plan_round(requests, limits, now, round);
-    EXPECT_EQ(round.parts[0].request, 0u) << "negative control: at the top, but not for long";
+    EXPECT_EQ(first_in_round(requests, limits, now), 0u) << "negative control: at the top, but not for long";
   }
 }
 

@@ -2117,9 +2117,9 @@ type Request struct {
 	// How tokens are drawn and what ends the request; with continues from now on. The flags RESERVE and FOR_REQUESTS
 	// are refused: they are of sessions. [default NULL: all defaults; with continues what the session has]
 	SessionParams *SessionParams
-	// Who has more comes first, and may put out those that have less where the pool or all places are taken. A
-	// request that waits rises by one every 250 ms at present: that says when it begins and when its prompt goes on,
-	// behind nobody for ever, and puts out no equal. [0 to 7, default 0]
+	// Who has more comes first, and may put out who has less where the pool or all places are taken. What waits to
+	// begin, or for a prompt's next chunk, rises by one every 250 ms at present, and puts out no equal. [0 to 7,
+	// default 0]
 	Priority int32
 	// 0. [default 0]
 	Reserved uint32
