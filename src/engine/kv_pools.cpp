@@ -66,6 +66,11 @@ int32_t KvPools::find(const Prefix& prefix) const {
   return static_cast<int32_t>(chain_.size()) * kKvBlockTokens;
 }
 
+int32_t KvPools::n_found_of(const KvHoldings& holdings, const Prefix& prefix) const {
+  find(prefix, chain_);
+  return static_cast<int32_t>(std::ranges::mismatch(chain_, holdings[kCountedGroup].table).in1 - chain_.begin());
+}
+
 int32_t KvPools::take(const Prefix& prefix, KvHoldings& holdings, const CopyBlock& copy) {
   find(prefix, chain_);
   size_t n = chain_.size() * kKvBlockTokens;

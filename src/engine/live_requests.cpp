@@ -234,19 +234,49 @@ bool LiveRequests::has_session(Request& request) {
   return true;
 }
 
+// What may be found for it: all its tokens but the last.
+std::span<const int32_t> LiveRequests::wanted_by(const Request& request) {
+  const std::vector<int32_t>& tokens = request.run.session ? request.run.session->seq_.tokens : request.run.prompt;
+  return {tokens.data(), tokens.size() - 1};
+}
+
+// Whether it runs and computes what is found for the request, which waits.
+bool LiveRequests::may_share(const Request& other, const Request& request) const {
+  if (other.run.state != State::running || other.run.has_ended || !keeps(other)) return false;
+  return other.run.options.cache_salt == request.run.options.cache_salt;
+}
+
+// Tokens of whole blocks with which both begin.
+static int32_t n_common(std::span<const int32_t> a, std::span<const int32_t> b) {
+  return static_cast<int32_t>(std::ranges::mismatch(a, b).in1 - a.begin()) / kKvBlockTokens * kKvBlockTokens;
+}
+
+LiveRequests::Found LiveRequests::found_of_running(const Request& request) const {
+  const Request::Run& run = request.run;
+  if (!keeps(request) || !run.stored.is_empty() || (!run.session && run.options.continues && run.options.continues->seq_.n_computed > 0)) return {};
+  const std::span<const int32_t> wanted = wanted_by(request);
+  Found most;
+  for (const auto& other : all_) {
+    if (!may_share(*other, request)) continue;
+    const Sequence& seq = other->run.session->seq_;
+    const int32_t n_most = std::min(n_common(wanted, seq.tokens), seq.n_computed) / kKvBlockTokens;
+    if (n_most <= most.n_blocks) continue;
+    const int32_t n = pools().n_found_of(seq.kv, {wanted.first(static_cast<size_t>(n_most) * kKvBlockTokens), run.options.cache_salt});
+    if (n > most.n_blocks) most = {.of = other.get(), .n_blocks = n};
+  }
+  return most;
+}
+
 // Whether one that runs is about to compute more of the same prompt than is found now.
 const Request* LiveRequests::awaited_by(const Request& request) const {
   if (!keeps(request) || !request.run.stored.is_empty()) return nullptr;
-  const std::vector<int32_t>& tokens = request.run.session ? request.run.session->seq_.tokens : request.run.prompt;
-  const std::span<const int32_t> wanted(tokens.data(), tokens.size() - 1);
+  const std::span<const int32_t> wanted = wanted_by(request);
   const int32_t n_found = engine_.sequences_.pools().find({wanted, request.run.options.cache_salt});
-  const auto found = std::ranges::find_if(all_, [&](const auto& other) {
-    if (other->run.state != State::running || other->run.has_ended || other->is_unread() || !keeps(*other)) return false;
-    if (other->run.options.cache_salt != request.run.options.cache_salt) return false;
+  const auto found = std::ranges::find_if(all_, [&](const auto& other) INLAY_NEEDS(engine_mutex) {
+    if (!may_share(*other, request) || other->is_unread()) return false;
     const Sequence& seq = other->run.session->seq_;
-    const auto differs = std::ranges::mismatch(wanted, std::span(seq.tokens)).in1;
-    const auto n_common = static_cast<int32_t>(differs - wanted.begin()) / kKvBlockTokens * kKvBlockTokens;
-    return n_common > n_found && seq.n_computed < n_common;
+    const int32_t n = n_common(wanted, seq.tokens);
+    return n > n_found && seq.n_computed < n;
   });
   return found == all_.end() ? nullptr : found->get();
 }

@@ -58,6 +58,11 @@ class LiveRequests {
   bool keeps(const Request& request) const { return keeps_ && !request.embeds(); }
   bool has_session(Request& request) INLAY_NEEDS(engine_mutex);
   const Request* awaited_by(const Request& request) const INLAY_NEEDS(engine_mutex);  // that computes what it begins with; null: none, it may begin
+  struct Found {
+    const Request* of = nullptr;
+    int32_t n_blocks = 0;
+  };
+  Found found_of_running(const Request& request) const INLAY_NEEDS(engine_mutex);  // the most blocks of one that runs with which it would begin
   bool begin(Request& request) INLAY_NEEDS(engine_mutex);
   bool begin_in_slot(Request& request, Session& session, bool is_first, int32_t n_most, bool& has_begun) INLAY_NEEDS(engine_mutex);
   Status reserve(Sequence& sequence, int32_t end) INLAY_NEEDS(engine_mutex);
@@ -72,6 +77,8 @@ class LiveRequests {
 
   Status check(std::span<const int32_t> prompt, const RequestOptions& options) const;
   const KvPools& pools() const INLAY_UNCHECKED;  // for sizes that never change
+  static std::span<const int32_t> wanted_by(const Request& request) INLAY_NEEDS(engine_mutex);
+  bool may_share(const Request& other, const Request& request) const INLAY_NEEDS(engine_mutex);
   void release(Request& request) INLAY_NEEDS(engine_mutex);
   void find_computed(Request& request, Sequence& seq) INLAY_NEEDS(engine_mutex);
   bool come_back(Request& request, int32_t n_there) INLAY_NEEDS(engine_mutex);

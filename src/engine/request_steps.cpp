@@ -187,6 +187,7 @@ PlannedRequest RequestSteps::view_of(const Request& request) const {
                      .deadline = run.deadline,
                      .n_tokens = run.n_prompt,
                      .n_most = request.draws() ? n_most_tokens(run.n_prompt, options.max_tokens, engine_.info_.n_context) : run.n_prompt,
+                     .n_found = run.state == State::running ? 0 : PlannedRequest::kNotLookedFor,
                      .n_drawn = run.n_drawn_since,
                      .is_whole = request.embeds() && !engine_.spec().causal,
                      .is_unread = request.is_unread()};
@@ -215,7 +216,7 @@ bool RequestSteps::begin_step(const StepBudget& budget) {
     const RoundLimits limits = this->limits(budget);
     gather_views(now, limits, may_begin);
     do planner_.plan(views_, limits, now, round_);
-    while (leave_out_those_that_wait(now, limits.age));
+    while (look_for_asked() || leave_out_those_that_wait(now, limits.age));
     const Begun begun = begin_as_planned();
     may_begin = may_begin && begun != Begun::without_room;
     if (begun != Begun::as_planned) {
@@ -266,6 +267,16 @@ void RequestSteps::gather_views(int64_t now, const RoundLimits& limits, bool may
     views_.push_back(one.view);
     viewed_.push_back(one.request);
   }
+}
+
+// What a waiting request finds of running ones is looked for where room is short. True: the round is to be planned anew.
+bool RequestSteps::look_for_asked() {
+  if (round_.asks == Round::kNone) return false;
+  PlannedRequest& view = views_[round_.asks];
+  const LiveRequests::Found found = live_.found_of_running(*viewed_[round_.asks]);
+  view.n_found = found.n_blocks;
+  view.found_at = static_cast<size_t>(std::ranges::find(viewed_, found.of) - viewed_.begin());  // the views of those that run never change places
+  return true;
 }
 
 // Those that wait for what another one computes must not take that one's part of the step, but give it their level. True: there were some, and the round

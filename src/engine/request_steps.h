@@ -53,6 +53,7 @@ class RequestSteps {
   bool queue_step(const StepBudget& budget) INLAY_NEEDS(engine_turn, engine_mutex);
   bool begin_step(const StepBudget& budget) INLAY_NEEDS(engine_turn, engine_mutex);
   void gather_views(int64_t now, const RoundLimits& limits, bool may_begin) INLAY_NEEDS(engine_turn, engine_mutex);
+  bool look_for_asked() INLAY_NEEDS(engine_turn, engine_mutex);
   bool leave_out_those_that_wait(int64_t now, int64_t age) INLAY_NEEDS(engine_turn, engine_mutex);
   // otherwise: who has begun found more of its prompt than was planned, or computes now what another one wants, so that the step has room for more.
   // without_room: one has not begun, nor those behind it, whose parts of the step are free.

@@ -25,6 +25,8 @@ void RoundPlanner::plan(std::span<const PlannedRequest> requests, const RoundLim
   out.parts.clear();
   out.put_out.clear();
   out.begun.clear();
+  out.asks = Round::kNone;
+  sharing_.clear();
   running_.clear();
   waiting_.clear();
   for (size_t i = 0; i < requests.size(); ++i) (requests[i].state == State::running ? running_ : waiting_).push_back(i);
@@ -104,6 +106,7 @@ void RoundPlanner::put_out_surplus(Round& out) {
 // is not counted among its own.
 bool RoundPlanner::gives_way(size_t other, size_t i) const {
   if (other == i || at(other).state != State::running || at(other).n_blocks == 0) return false;
+  if (std::ranges::find(sharing_, other) != sharing_.end()) return false;
   if (at(other).is_unread) return !at(i).is_unread;  // it would hold up all others for as long as nobody polls
   return at(other).n_drawn >= limits_.min_drawn && is_below(other, i);
 }
@@ -128,10 +131,26 @@ void RoundPlanner::give_rows(Round& out) {
 // With room for the tokens that it draws before it may be put out: so who runs always comes so far.
 void RoundPlanner::begin_waiting(Round& out) {
   for (const size_t i : waiting_) {
-    if (!take(i, n_lacking_to_begin(i), running_.size() >= static_cast<size_t>(limits_.max_sequences), out)) return;
+    const int32_t n = n_lacking_to_begin(i);
+    if (n > n_free_ && at(i).n_found == PlannedRequest::kNotLookedFor) {
+      out.asks = i;
+      return;
+    }
+    if (!take_to_begin(i, n, out)) return;
     running_.push_back(i);
     out.begun.push_back(i);
   }
+}
+
+// Less what it finds of one that runs and goes on running. Where that is not enough, that one gives way, too.
+bool RoundPlanner::take_to_begin(size_t i, int32_t n, Round& out) {
+  const bool lacks_place = running_.size() >= static_cast<size_t>(limits_.max_sequences);
+  if (n > n_free_ && at(i).n_found > 0 && std::ranges::find(running_, at(i).found_at) != running_.end()) {
+    sharing_.push_back(at(i).found_at);
+    if (take(i, n - at(i).n_found, lacks_place, out)) return true;
+    sharing_.pop_back();
+  }
+  return take(i, n, lacks_place, out);
 }
 
 // Of what is left. One that cannot be cut waits until it fits; the first in the order has all the room that a step has.

@@ -14,6 +14,8 @@ inline constexpr int32_t kTopLevel = 7;
 struct PlannedRequest {
   enum class State : uint8_t { waiting, running, resting };  // resting: was put out, and comes back
 
+  static constexpr int32_t kNotLookedFor = -1;
+
   State state = State::waiting;
   int32_t priority = 0;            // 0 to kTopLevel
   int64_t submitted = 0;
@@ -24,6 +26,8 @@ struct PlannedRequest {
   int32_t n_most = INT32_MAX;      // that it can ever have
   int32_t n_blocks = 0;            // that it has: since it began those of its prompt and of min_drawn tokens
   int32_t n_shared = 0;            // of these, that do not become free when it gives way
+  int32_t n_found = 0;             // blocks of one that runs which a waiting one begins with, or kNotLookedFor
+  size_t found_at = 0;             // whose these are: into the requests
   int32_t n_drawn = 0;             // since it began or came back
   bool is_whole = false;           // what is not cached is one part: each token sees all others
   bool is_unread = false;          // nobody has polled what it drew: it draws no more, and gives way to all others
@@ -50,6 +54,9 @@ struct Round {
   };
   std::vector<Part> parts;       // of the step
   std::vector<size_t> put_out;   // before it: their blocks are free then
+  // A waiting request whose n_found has to be known. What is said of it and of all behind it is open: the round is to be planned anew.
+  static constexpr size_t kNone = SIZE_MAX;
+  size_t asks = kNone;
   std::vector<size_t> begun;     // waiting or resting ones that run from now on, in this order, with blocks for all their tokens and min_drawn more, if it can have these and there are as many
 };
 
@@ -83,6 +90,7 @@ class RoundPlanner {
   int32_t chunk_of(size_t i, int32_t n_left, bool is_first) const;
   void give_rows(Round& out);
   void begin_waiting(Round& out);
+  bool take_to_begin(size_t i, int32_t n, Round& out);
   void give_chunks(Round& out);
   void add(size_t i, int32_t n, Round& out);
 
@@ -90,6 +98,7 @@ class RoundPlanner {
   RoundLimits limits_;
   int64_t now_ = 0;
   std::vector<size_t> running_, waiting_, order_, gone_;
+  std::vector<size_t> sharing_;  // running ones whose blocks others begin with in this round
   int32_t n_free_ = 0, n_tokens_ = 0;
 };
 

@@ -37,6 +37,28 @@ TEST_P(EngineRequestParts, WhoWaitsForAPrefixLeavesItsChunksToWhoComputesIt) {
   expect_near_alone(collected_[second], alone(*engine_, more, plain(4).session), "second");
 }
 
+// 6 blocks of their beginning and 2 of each fit 4 times into 15, if those of the beginning count once.
+TEST_P(EngineRequestParts, SharedBlocksAreWantedOnce) {
+  std::vector<uint64_t> n_steps;
+  for (const bool cached : {true, false}) {
+    EngineOptions options = with_blocks(15);
+    options.no_prefix_cache = !cached;
+    load_with(options);
+    collected_.clear();
+    std::vector<std::vector<int32_t>> prompts(4, prompt(96));
+    std::vector<uint64_t> ids;
+    for (int32_t i = 0; i < 4; ++i) {
+      prompts[static_cast<size_t>(i)].push_back(200 + i);
+      ids.push_back(submit(prompts[static_cast<size_t>(i)]));
+    }
+    run_all();
+    n_steps.push_back(engine_->stats().n_decode_steps);
+    for (size_t i = 0; i < 4; ++i) expect_near_alone(collected_[ids[i]], alone(*engine_, prompts[i], plain(12).session), std::to_string(i));
+  }
+  EXPECT_LE(n_steps[0], 14u);
+  EXPECT_GE(n_steps[1], 24u) << "negative control: two at once";
+}
+
 // Nor may what is between the two in importance keep the first one from computing it.
 TEST_P(EngineRequestParts, WhoComputesWhatAnotherOneWaitsForHasItsLevel) {
   load_with({.n_context = 512, .max_sessions = 4, .n_threads = 2, .prefill_chunk = 32});

@@ -374,6 +374,53 @@ TEST(Round, SharedBlocksMakeNoRoom) {
   EXPECT_TRUE(round.begun.empty() && round.put_out.empty());
 }
 
+// Of its 8 blocks request 1 finds 5 that request 0 has.
+TEST(Round, WhoFindsBlocksOfOneThatRunsLacksTheOthers) {
+  RoundLimits limits = usual();
+  limits.n_free = 3;
+  std::vector<PlannedRequest> requests(2);
+  requests[0] = {.state = State::running, .n_cached = 80, .n_tokens = 81, .n_blocks = 9, .n_drawn = 20};
+  requests[1] = {.submitted = 1, .n_tokens = 100, .n_found = PlannedRequest::kNotLookedFor};
+  Round round;
+  plan_round(requests, limits, 100, round);
+  EXPECT_EQ(round.asks, 1u);
+  EXPECT_TRUE(round.begun.empty());
+  for (const int32_t n_found : {4, 5}) {
+    requests[1].n_found = n_found;
+    plan_round(requests, limits, 100, round);
+    EXPECT_EQ(round.asks, Round::kNone);
+    EXPECT_EQ(round.begun.size(), n_found == 5 ? 1u : 0u);
+  }
+  requests[1].n_found = PlannedRequest::kNotLookedFor;
+  limits.n_free = 8;
+  plan_round(requests, limits, 100, round);
+  EXPECT_EQ(round.asks, Round::kNone) << "where there is room nobody has to look";
+  EXPECT_EQ(round.begun, std::vector<size_t>{1});
+}
+
+TEST(Round, WhoseBlocksOthersBeginWithGoesOn) {
+  RoundLimits limits = usual();
+  limits.n_free = 0;
+  std::vector<PlannedRequest> requests(3);
+  requests[0] = {.state = State::running, .submitted = 5, .n_cached = 80, .n_tokens = 81, .n_blocks = 9, .n_drawn = 20};  // the last, so the first to go
+  requests[1] = {.state = State::running, .submitted = 1, .n_cached = 20, .n_tokens = 21, .n_blocks = 4, .n_drawn = 20};
+  requests[2] = {.priority = 7, .submitted = 6, .n_tokens = 100, .n_found = 5, .found_at = 0};
+  Round round;
+  plan_round(requests, limits, 100, round);
+  EXPECT_EQ(round.put_out, std::vector<size_t>{1});
+  EXPECT_EQ(round.begun, std::vector<size_t>{2});
+  requests[1].n_blocks = 2;  // too few: it needs what the other one has
+  plan_round(requests, limits, 100, round);
+  EXPECT_EQ(round.put_out, std::vector<size_t>{0});
+  EXPECT_EQ(round.begun, std::vector<size_t>{2});
+  requests.push_back({.priority = 6, .submitted = 7, .n_tokens = 30});  // for whom nobody goes whose blocks are begun with
+  requests[0].n_blocks = 12;
+  requests[1].n_blocks = 3;
+  plan_round(requests, limits, 100, round);
+  EXPECT_EQ(round.put_out, std::vector<size_t>{1});
+  EXPECT_EQ(round.begun, std::vector<size_t>{2});
+}
+
 // Neither for its place nor for its blocks.
 TEST(Round, NobodyIsPutOutForOneThatDoesNotBegin) {
   RoundLimits limits = usual();
