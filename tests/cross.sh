@@ -44,6 +44,7 @@ ctest_status=0
 (cd "$build" && ctest --output-on-failure -j "$(nproc)" --output-junit "$junit" "$@" -E "$expression" </dev/null) || ctest_status=$?
 [ -z "$keeper" ] || kill -0 "$keeper" 2>/dev/null || { echo "tests/cross.sh: the program that keeps Wine's services running has ended" >&2; exit 1; }
 [ -f "$junit" ] || { echo "tests/cross.sh: ctest wrote no results (status $ctest_status)" >&2; exit 1; }
+[ -z "$keeper" ] || python3 tests/cross/again.py "$build" "$junit"
 
 text=$build/tests/cross/text.txt
 [ ! -f "$text" ] || { echo "What the target's tool writes:"; cat "$text"; echo; }
