@@ -68,8 +68,10 @@ missing_test_packages() {
   /usr/bin/python3 -c 'import jinja2' 2>/dev/null || echo python3-jinja2
 }
 
-# The compiler, the emulator and GoogleTest's source.
+# The compiler, the emulator and GoogleTest's source. Wine's preloader keeps the addresses that Wine needs: without it the heap's random place is
+# among them once in some thousand starts, and the program ends before it has written anything.
 missing_cross_packages() {  # missing_cross_packages PRESET
+  local wine
   case $1 in
     linux-arm64)
       command -v aarch64-linux-gnu-g++ >/dev/null || echo g++-aarch64-linux-gnu libc6-dev-arm64-cross
@@ -77,7 +79,9 @@ missing_cross_packages() {  # missing_cross_packages PRESET
       ;;
     windows-x64)
       command -v x86_64-w64-mingw32-g++-posix >/dev/null || echo g++-mingw-w64-x86-64-posix
-      command -v wine64 >/dev/null || [ -x /usr/lib/wine/wine64 ] || echo wine64
+      wine=$(command -v wine64 || echo /usr/lib/wine/wine64)
+      [ -x "$wine" ] || echo wine64
+      [ -x "$(dirname "$(readlink -f "$wine")")/wine64-preloader" ] || echo wine64-preloader
       [ -e /usr/share/zoneinfo/Europe/Berlin ] || echo tzdata
       ;;
   esac

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs those failed tests once more that the emulator itself has ended, and puts their new results into the JUnit file. It names each.
 
-Wine 8 sometimes ends a program as it starts, before it has written anything, or loses its connection to its own server. What has written
-anything else has failed.
+Wine 8 sometimes loses its connection to its own server, or ends a program as it starts, before it has written anything (often without its
+preloader, which examples/setup.sh installs). What has written anything else has failed.
 """
 import argparse
 import pathlib
