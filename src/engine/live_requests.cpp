@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <tuple>
 
 #include "src/engine/request_queue.h"
 #include "src/engine/text_group.h"
@@ -251,20 +252,23 @@ static int32_t n_common(std::span<const int32_t> a, std::span<const int32_t> b) 
   return static_cast<int32_t>(std::ranges::mismatch(a, b).in1 - a.begin()) / kKvBlockTokens * kKvBlockTokens;
 }
 
+// Of those that have computed the most of what it wants, the one that is put out last.
 LiveRequests::Found LiveRequests::found_of_running(const Request& request) const {
   const Request::Run& run = request.run;
   if (!keeps(request) || !run.stored.is_empty() || (!run.session && run.options.continues && run.options.continues->seq_.n_computed > 0)) return {};
   const std::span<const int32_t> wanted = wanted_by(request);
-  Found most;
+  const Request* best = nullptr;
+  std::tuple<int32_t, bool, int32_t, int64_t> most{};
   for (const auto& other : all_) {
     if (!may_share(*other, request)) continue;
     const Sequence& seq = other->run.session->seq_;
-    const int32_t n_most = std::min(n_common(wanted, seq.tokens), seq.n_computed) / kKvBlockTokens;
-    if (n_most <= most.n_blocks) continue;
-    const int32_t n = pools().n_found_of(seq.kv, {wanted.first(static_cast<size_t>(n_most) * kKvBlockTokens), run.options.cache_salt});
-    if (n > most.n_blocks) most = {.of = other.get(), .n_blocks = n};
+    const int32_t n = std::min(n_common(wanted, seq.tokens), seq.n_computed) / kKvBlockTokens;
+    const std::tuple key(n, !other->is_unread(), other->run.options.priority, -other->run.submitted);
+    if (n > 0 && (best == nullptr || key > most)) best = other.get(), most = key;
   }
-  return most;
+  if (best == nullptr) return {};
+  const std::span<const int32_t> common = wanted.first(static_cast<size_t>(std::get<0>(most)) * kKvBlockTokens);
+  return {.of = best, .n_blocks = pools().n_found_of(best->run.session->seq_.kv, {common, run.options.cache_salt})};
 }
 
 // Whether one that runs is about to compute more of the same prompt than is found now.

@@ -62,7 +62,7 @@ class LiveRequests {
     const Request* of = nullptr;
     int32_t n_blocks = 0;
   };
-  Found found_of_running(const Request& request) const INLAY_NEEDS(engine_mutex);  // the most blocks of one that runs with which it would begin
+  Found found_of_running(const Request& request) const INLAY_NEEDS(engine_mutex);  // blocks of one that runs with which it would begin
   bool begin(Request& request) INLAY_NEEDS(engine_mutex);
   bool begin_in_slot(Request& request, Session& session, bool is_first, int32_t n_most, bool& has_begun) INLAY_NEEDS(engine_mutex);
   Status reserve(Sequence& sequence, int32_t end) INLAY_NEEDS(engine_mutex);

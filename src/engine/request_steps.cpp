@@ -187,7 +187,7 @@ PlannedRequest RequestSteps::view_of(const Request& request) const {
                      .deadline = run.deadline,
                      .n_tokens = run.n_prompt,
                      .n_most = request.draws() ? n_most_tokens(run.n_prompt, options.max_tokens, engine_.info_.n_context) : run.n_prompt,
-                     .n_found = run.state == State::running ? 0 : PlannedRequest::kNotLookedFor,
+                     .n_found = run.state == State::running || !live_.keeps(request) ? 0 : PlannedRequest::kNotLookedFor,
                      .n_drawn = run.n_drawn_since,
                      .is_whole = request.embeds() && !engine_.spec().causal,
                      .is_unread = request.is_unread()};

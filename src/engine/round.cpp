@@ -75,22 +75,31 @@ bool RoundPlanner::take(size_t i, int32_t n, bool lacks_place, Round& out) {
   gone_.clear();
   int32_t n_room = n_free_;
   for (auto last = running_.rbegin(); last != running_.rend() && (n_room < n || lacks_place); ++last) {
-    if (!gives_way(*last, i)) continue;
+    const int32_t n_given = n_given_by(*last, i);
+    if (!gives_way(*last, i) || (n_given <= 0 && !lacks_place)) continue;
     gone_.push_back(*last);
-    n_room += at(*last).n_blocks - at(*last).n_shared;
+    n_room += n_given;
     lacks_place = false;
   }
   if (n_room < n || lacks_place) return false;
+  n_free_ = n_room - n;
   for (const size_t other : gone_) put_out(other, out);
-  n_free_ -= n;
   return true;
+}
+
+// Blocks that are free when `other` is put out, but for those with which `to` begins, or who else begins in this round.
+int32_t RoundPlanner::n_given_by(size_t other, size_t to) const {
+  int32_t n_taken = at(to).found_at == other ? std::max(0, at(to).n_found) : 0;
+  for (const size_t i : sharing_) {
+    if (at(i).found_at == other) n_taken = std::max(n_taken, at(i).n_found);
+  }
+  return at(other).n_blocks - at(other).n_shared - n_taken;
 }
 
 void RoundPlanner::put_out(size_t other, Round& out) {
   std::erase(running_, other);
   std::erase_if(out.parts, [&](const Round::Part& part) { return part.request == other; });
   out.put_out.push_back(other);
-  n_free_ += at(other).n_blocks - at(other).n_shared;
 }
 
 // More run than a step may have, where it is to be cut and those before it were not: who nobody polls waits for a place, else the last of the order.
@@ -99,6 +108,7 @@ void RoundPlanner::put_out_surplus(Round& out) {
     const auto unread = std::find_if(running_.rbegin(), running_.rend(), [this](size_t i) { return at(i).is_unread; });
     const size_t last = unread == running_.rend() ? running_.back() : *unread;
     put_out(last, out);
+    n_free_ += at(last).n_blocks - at(last).n_shared;
   }
 }
 
@@ -106,7 +116,6 @@ void RoundPlanner::put_out_surplus(Round& out) {
 // is not counted among its own.
 bool RoundPlanner::gives_way(size_t other, size_t i) const {
   if (other == i || at(other).state != State::running || at(other).n_blocks == 0) return false;
-  if (std::ranges::find(sharing_, other) != sharing_.end()) return false;
   if (at(other).is_unread) return !at(i).is_unread;  // it would hold up all others for as long as nobody polls
   return at(other).n_drawn >= limits_.min_drawn && is_below(other, i);
 }
@@ -131,26 +140,32 @@ void RoundPlanner::give_rows(Round& out) {
 // With room for the tokens that it draws before it may be put out: so who runs always comes so far.
 void RoundPlanner::begin_waiting(Round& out) {
   for (const size_t i : waiting_) {
-    const int32_t n = n_lacking_to_begin(i);
-    if (n > n_free_ && at(i).n_found == PlannedRequest::kNotLookedFor) {
+    int32_t n = n_lacking_to_begin(i);
+    if (asks(i, n)) {
       out.asks = i;
       return;
     }
-    if (!take_to_begin(i, n, out)) return;
+    if (at(i).n_found > 0 && std::ranges::find(running_, at(i).found_at) != running_.end()) {
+      n -= at(i).n_found;
+      sharing_.push_back(i);
+    }
+    if (!take(i, n, running_.size() >= static_cast<size_t>(limits_.max_sequences), out)) return;
     running_.push_back(i);
     out.begun.push_back(i);
   }
 }
 
-// Less what it finds of one that runs and goes on running. Where that is not enough, that one gives way, too.
-bool RoundPlanner::take_to_begin(size_t i, int32_t n, Round& out) {
-  const bool lacks_place = running_.size() >= static_cast<size_t>(limits_.max_sequences);
-  if (n > n_free_ && at(i).n_found > 0 && std::ranges::find(running_, at(i).found_at) != running_.end()) {
-    sharing_.push_back(at(i).found_at);
-    if (take(i, n - at(i).n_found, lacks_place, out)) return true;
-    sharing_.pop_back();
+// Whether n blocks, of which it may find some, are more than are free, and all that it may find would be enough.
+bool RoundPlanner::asks(size_t i, int32_t n) const {
+  if (at(i).n_found != PlannedRequest::kNotLookedFor || n <= n_free_) return false;
+  int32_t n_room = n_free_ + (at(i).n_tokens - 1) / limits_.block_tokens;
+  bool has_place = running_.size() < static_cast<size_t>(limits_.max_sequences);
+  for (const size_t other : running_) {
+    if (!gives_way(other, i)) continue;
+    n_room += std::max(0, n_given_by(other, i));
+    has_place = true;
   }
-  return take(i, n, lacks_place, out);
+  return has_place && n <= n_room;
 }
 
 // Of what is left. One that cannot be cut waits until it fits; the first in the order has all the room that a step has.

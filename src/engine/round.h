@@ -26,7 +26,7 @@ struct PlannedRequest {
   int32_t n_most = INT32_MAX;      // that it can ever have
   int32_t n_blocks = 0;            // that it has: since it began those of its prompt and of min_drawn tokens
   int32_t n_shared = 0;            // of these, that do not become free when it gives way
-  int32_t n_found = 0;             // blocks of one that runs which a waiting one begins with, or kNotLookedFor
+  int32_t n_found = 0;             // first blocks of one that runs with which a waiting one would begin, or kNotLookedFor
   size_t found_at = 0;             // whose these are: into the requests
   int32_t n_drawn = 0;             // since it began or came back
   bool is_whole = false;           // what is not cached is one part: each token sees all others
@@ -54,7 +54,7 @@ struct Round {
   };
   std::vector<Part> parts;       // of the step
   std::vector<size_t> put_out;   // before it: their blocks are free then
-  // A waiting request whose n_found has to be known. What is said of it and of all behind it is open: the round is to be planned anew.
+  // A waiting request whose n_found has to be known: nothing else is said then, and the round is to be planned anew.
   static constexpr size_t kNone = SIZE_MAX;
   size_t asks = kNone;
   std::vector<size_t> begun;     // waiting or resting ones that run from now on, in this order, with blocks for all their tokens and min_drawn more, if it can have these and there are as many
@@ -69,7 +69,8 @@ bool begins_before(const PlannedRequest& a, const PlannedRequest& b, int64_t now
 
 // Who runs goes on: one token of each that draws, and chunks of prompts in what is left. Who waits begins, the highest level first, at one
 // level those that were put out, then by deadline, then by age; nobody is passed over for one behind it. Blocks that lack are taken from the
-// running request of the lowest level, and of these from the latest, if that is below the one that lacks them.
+// running request of the lowest level, and of these from the latest, if that is below the one that lacks them. Blocks that one has which begins and
+// one that runs are counted once.
 class RoundPlanner {
  public:
   // What was planned before changes nothing: the object keeps memory alone.
@@ -90,7 +91,8 @@ class RoundPlanner {
   int32_t chunk_of(size_t i, int32_t n_left, bool is_first) const;
   void give_rows(Round& out);
   void begin_waiting(Round& out);
-  bool take_to_begin(size_t i, int32_t n, Round& out);
+  bool asks(size_t i, int32_t n) const;
+  int32_t n_given_by(size_t other, size_t to) const;
   void give_chunks(Round& out);
   void add(size_t i, int32_t n, Round& out);
 
@@ -98,7 +100,7 @@ class RoundPlanner {
   RoundLimits limits_;
   int64_t now_ = 0;
   std::vector<size_t> running_, waiting_, order_, gone_;
-  std::vector<size_t> sharing_;  // running ones whose blocks others begin with in this round
+  std::vector<size_t> sharing_;  // of those that begin in this round, who begin with blocks of running ones
   int32_t n_free_ = 0, n_tokens_ = 0;
 };
 

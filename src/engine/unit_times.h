@@ -13,8 +13,8 @@ class UnitTimes {
  public:
   explicit UnitTimes(size_t n_units) : longest_(n_units) {}
 
-  void note(size_t unit, int32_t n_rows, double us) { note(longest_[unit], n_rows, us); }
-  void note_step(int32_t n_rows, double us) { note(steps_, n_rows, us); }
+  void note(size_t unit, int32_t n_rows, double us) { note(longest_[unit][bucket_of(n_rows)], us); }
+  void note_step(int32_t n_rows, double us) { note(steps_[bucket_of(n_rows)], us); }
   // Of several units that took so long together: each has the part of it that it was expected to have.
   void note(size_t first, size_t end, int32_t n_rows, double us) {
     const double expected = expect(first, end, n_rows);
@@ -79,16 +79,6 @@ class UnitTimes {
   static void note(double& longest, double us) {
     if (longest == 0) longest = us;
     longest = us > longest ? std::min(us, 2 * longest) : longest + (us - longest) / 8;
-  }
-  // What is expected of more rows falls, too, as far as it is more than in proportion: so one outlier does not keep them from ever being tried again.
-  static void note(Times& times, int32_t n_rows, double us) {
-    const size_t own = bucket_of(n_rows);
-    note(times[own], us);
-    const double of_row = std::max(us, times[own]) / std::max(1, n_rows);
-    for (size_t i = own + 1; i < kBuckets; ++i) {
-      const double most = of_row * static_cast<double>(uint64_t{1} << i);
-      if (times[i] > most) times[i] += (most - times[i]) / 8;
-    }
   }
   template <class Taken>
   static int32_t rows_within(double us, const Taken& taken_by) {

@@ -2,6 +2,7 @@
 //
 //   copies      keys and values to the host and back; a session saved, restored, and saved beside others that decode
 //   beginnings  prompts that begin alike
+//   shared      the same in a pool that has room for their beginning once
 //   returning   conversations that come back, more than the pool holds
 //   submit      how long a call that submits a long text takes
 //   prompts     many short prompts beside one as long as all of them
@@ -516,6 +517,31 @@ struct Returning {
   int32_t n_blocks() const { return n_conversations * kv_blocks_for(n_tokens()); }
 };
 
+// n requests with a common beginning, in a pool that has room for it once and for the rests of all, beside one that has room for all of each.
+void shared(const char* path, DeviceKind device, int32_t n, int32_t n_common, int32_t n_rest, int32_t n_drawn) {
+  const int32_t n_blocks = kv_blocks_for(n_rest + n_drawn) + 1;  // of each, with that in which the beginning may end
+  for (const bool is_small : {true, false}) {
+    EngineOptions options{.device = device, .n_context = n_common + n_rest + n_drawn + kKvBlockTokens, .max_sessions = n};
+    EngineOptions one = options;
+    one.kv_budget_bytes = 1;
+    const uint64_t block = Engine::plan_memory(path, one).status().required;
+    options.kv_budget_bytes = block * static_cast<uint64_t>(is_small ? kv_blocks_for(n_common) + n * n_blocks : n * (kv_blocks_for(n_common) + n_blocks));
+    auto engine = Engine::load(path, options);
+    if (!engine.ok()) fail(engine.status());
+    Bench bench{.engine = *engine, .queue = (*engine)->requests().add_queue(*engine, {.max_unread_tokens = 100'000})};
+    const std::vector<int32_t> common = bench.prompt(n_common);
+    bench.submit(Bench::joined(common, bench.prompt(n_rest)), 1);
+    bench.run_to_the_end();
+    const uint64_t n_steps = (*engine)->stats().n_decode_steps;
+    const double start = now();
+    for (int32_t i = 0; i < n; ++i) bench.submit(Bench::joined(common, bench.prompt(n_rest)), n_drawn);
+    bench.run_to_the_end();
+    std::printf("%d requests, %d tokens in common, %d of their own, %d drawn, %d blocks: %.0f tokens/s, %llu steps, %llu put out\n", n, n_common, n_rest, n_drawn, (*engine)->stats().n_kv_blocks,
+                n * n_drawn / (now() - start), static_cast<unsigned long long>((*engine)->stats().n_decode_steps - n_steps),
+                static_cast<unsigned long long>((*engine)->requests().counts().n_put_out));
+  }
+}
+
 // More conversations than the pool has room for, four times as many, one turn of each after the other: to the first token of all turns but the first, with
 // memory of the host for so many of the blocks.
 void returning(const char* path, DeviceKind device, const Returning& r, double part_on_host) {
@@ -621,7 +647,7 @@ void submits(const char* path, DeviceKind device, int n_times) {
 
 int main(int argc, char** argv) {
   const std::string part = argc > 4 ? argv[4] : "";
-  const std::array parts{"copies", "beginnings", "returning", "submit", "prompts", "steps", "frames", "gaps", "arrivals"};
+  const std::array parts{"copies", "beginnings", "shared", "returning", "submit", "prompts", "steps", "frames", "gaps", "arrivals"};
   if (argc < 2 || (!part.empty() && std::ranges::find(parts, part) == parts.end())) {
     std::fprintf(stderr, "bench_requests MODEL [cpu|cuda] [MAX_SESSIONS] [PART]\nPART:");
     for (const char* name : parts) std::fprintf(stderr, " %s", name);
@@ -632,7 +658,8 @@ int main(int argc, char** argv) {
   const DeviceKind device = cuda ? DeviceKind::cuda : DeviceKind::cpu;
   if (is_asked("returning")) returning(argv[1], device);
   if (is_asked("submit")) submits(argv[1], device, 100);
-  if (part == "returning" || part == "submit") return 0;
+  if (is_asked("shared")) cuda ? shared(argv[1], device, 32, 2000, 40, 64) : shared(argv[1], device, 16, 2000, 20, 32);
+  if (part == "returning" || part == "submit" || part == "shared") return 0;
   auto engine = Engine::load(argv[1], {.device = device, .n_context = 4608, .max_sessions = argc > 3 ? std::atoi(argv[3]) : 32, .kv_budget_bytes = uint64_t{16} << 30});
   if (!engine.ok()) fail(engine.status());
   Bench bench{.engine = *engine, .queue = (*engine)->requests().add_queue(*engine, {.max_unread_tokens = 100'000})};

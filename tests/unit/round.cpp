@@ -398,27 +398,57 @@ TEST(Round, WhoFindsBlocksOfOneThatRunsLacksTheOthers) {
   EXPECT_EQ(round.begun, std::vector<size_t>{1});
 }
 
-TEST(Round, WhoseBlocksOthersBeginWithGoesOn) {
+// Request 2 begins with 5 blocks of request 0. When that one goes, these are not free.
+TEST(Round, BlocksThatOneBeginsWithMakeNoRoom) {
   RoundLimits limits = usual();
   limits.n_free = 0;
   std::vector<PlannedRequest> requests(3);
-  requests[0] = {.state = State::running, .submitted = 5, .n_cached = 80, .n_tokens = 81, .n_blocks = 9, .n_drawn = 20};  // the last, so the first to go
+  requests[0] = {.state = State::running, .submitted = 5, .n_cached = 80, .n_tokens = 81, .n_blocks = 8, .n_drawn = 20};  // the last, so the first to go
   requests[1] = {.state = State::running, .submitted = 1, .n_cached = 20, .n_tokens = 21, .n_blocks = 4, .n_drawn = 20};
-  requests[2] = {.priority = 7, .submitted = 6, .n_tokens = 100, .n_found = 5, .found_at = 0};
+  requests[2] = {.priority = 7, .submitted = 6, .n_tokens = 100, .n_found = 5, .found_at = 0};  // 8 blocks
   Round round;
   plan_round(requests, limits, 100, round);
-  EXPECT_EQ(round.put_out, std::vector<size_t>{1});
+  EXPECT_EQ(round.put_out, std::vector<size_t>{0}) << "in the usual order: 3 of its blocks are free";
   EXPECT_EQ(round.begun, std::vector<size_t>{2});
-  requests[1].n_blocks = 2;  // too few: it needs what the other one has
+  requests[0].n_blocks = 7;
   plan_round(requests, limits, 100, round);
-  EXPECT_EQ(round.put_out, std::vector<size_t>{0});
-  EXPECT_EQ(round.begun, std::vector<size_t>{2});
-  requests.push_back({.priority = 6, .submitted = 7, .n_tokens = 30});  // for whom nobody goes whose blocks are begun with
-  requests[0].n_blocks = 12;
-  requests[1].n_blocks = 3;
+  EXPECT_EQ(round.put_out, (std::vector<size_t>{0, 1}));
+  requests[0].n_blocks = 5;
   plan_round(requests, limits, 100, round);
-  EXPECT_EQ(round.put_out, std::vector<size_t>{1});
+  EXPECT_EQ(round.put_out, std::vector<size_t>{1}) << "nobody goes for nothing";
   EXPECT_EQ(round.begun, std::vector<size_t>{2});
+  // A later one lacks 3 blocks. Of request 0 it gets what the first one leaves.
+  requests.push_back({.priority = 6, .submitted = 7, .n_tokens = 30});
+  limits.n_free = 3;
+  requests[1] = {.state = State::running, .priority = 7, .submitted = 1, .n_cached = 20, .n_tokens = 21, .n_blocks = 2, .n_drawn = 20};
+  for (const int32_t n_blocks : {7, 8}) {
+    requests[0].n_blocks = n_blocks;
+    plan_round(requests, limits, 100, round);
+    EXPECT_EQ(round.begun.size(), n_blocks == 8 ? 2u : 1u) << n_blocks;
+    EXPECT_EQ(round.put_out.size(), n_blocks == 8 ? 1u : 0u) << n_blocks;
+  }
+}
+
+// Where all that it can find is too little.
+TEST(Round, NobodyIsAskedInVain) {
+  RoundLimits limits = usual();
+  limits.n_free = 1;
+  std::vector<PlannedRequest> requests(2);
+  requests[0] = {.state = State::running, .priority = 7, .n_cached = 80, .n_tokens = 81, .n_blocks = 9, .n_drawn = 20};
+  requests[1] = {.submitted = 1, .n_tokens = 100, .n_found = PlannedRequest::kNotLookedFor};  // finds 6 at most, lacks 8
+  Round round;
+  plan_round(requests, limits, 100, round);
+  EXPECT_EQ(round.asks, Round::kNone);
+  limits.n_free = 2;
+  plan_round(requests, limits, 100, round);
+  EXPECT_EQ(round.asks, 1u);
+  limits.max_sequences = 1;  // no place
+  plan_round(requests, limits, 100, round);
+  EXPECT_EQ(round.asks, Round::kNone);
+  requests[0].priority = 0;
+  requests[1].priority = 7;
+  plan_round(requests, limits, 100, round);
+  EXPECT_EQ(round.asks, 1u);
 }
 
 // Neither for its place nor for its blocks.
