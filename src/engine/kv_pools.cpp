@@ -71,6 +71,11 @@ int32_t KvPools::n_found_of(const KvHoldings& holdings, const Prefix& prefix) co
   return static_cast<int32_t>(std::ranges::mismatch(chain_, holdings[kCountedGroup].table).in1 - chain_.begin());
 }
 
+int32_t KvPools::n_same(const KvHoldings& a, const KvHoldings& b) {
+  const std::vector<int32_t>& of_a = a[kCountedGroup].table;
+  return static_cast<int32_t>(std::ranges::mismatch(of_a, b[kCountedGroup].table).in1 - of_a.begin());
+}
+
 int32_t KvPools::take(const Prefix& prefix, KvHoldings& holdings, const CopyBlock& copy) {
   find(prefix, chain_);
   size_t n = chain_.size() * kKvBlockTokens;

@@ -255,7 +255,7 @@ static int32_t n_common(std::span<const int32_t> a, std::span<const int32_t> b) 
 // Of those that have computed the most of what it wants, the one that is put out last.
 LiveRequests::Found LiveRequests::found_of_running(const Request& request) const {
   const Request::Run& run = request.run;
-  if (!keeps(request) || !run.stored.is_empty() || (!run.session && run.options.continues && run.options.continues->seq_.n_computed > 0)) return {};
+  if (!keeps(request) || !run.stored.is_empty()) return {};
   const std::span<const int32_t> wanted = wanted_by(request);
   const Request* best = nullptr;
   std::tuple<int32_t, bool, int32_t, int64_t> most{};
@@ -267,8 +267,12 @@ LiveRequests::Found LiveRequests::found_of_running(const Request& request) const
     if (n > 0 && (best == nullptr || key > most)) best = other.get(), most = key;
   }
   if (best == nullptr) return {};
-  const std::span<const int32_t> common = wanted.first(static_cast<size_t>(std::get<0>(most)) * kKvBlockTokens);
-  return {.of = best, .n_blocks = pools().n_found_of(best->run.session->seq_.kv, {common, run.options.cache_salt})};
+  const int32_t n_most = std::get<0>(most);
+  const KvHoldings& of_best = best->run.session->seq_.kv;
+  const Sequence* own = run.session ? nullptr : run.options.continues ? &run.options.continues->seq_ : nullptr;  // which goes on behind what it has
+  const int32_t n_own = own != nullptr ? std::min(own->n_computed, run.n_kept) : 0;
+  if (n_own > 0 && pools().find({wanted, run.options.cache_salt}) <= n_own) return {.of = best, .n_blocks = std::min({n_most, n_own / kKvBlockTokens, KvPools::n_same(own->kv, of_best)})};
+  return {.of = best, .n_blocks = pools().n_found_of(of_best, {wanted.first(static_cast<size_t>(n_most) * kKvBlockTokens), run.options.cache_salt})};
 }
 
 // Whether one that runs is about to compute more of the same prompt than is found now.

@@ -233,6 +233,29 @@ TEST_P(RequestSessions, AConversationThatComesBackIsFound) {
   EXPECT_EQ(engine_->stats().n_prefill_tokens - 2 * (100 + 100), 100u + 97 + 4 + 4) << "and those that alone() computes";
 }
 
+// Four conversations with 3 blocks in common and 1 of each in a pool of 7: all go on at once, 8 tokens each.
+TEST_P(RequestSessions, BlocksThatConversationsShareAreWantedOnce) {
+  for (const bool alike : {true, false}) {
+    load_with(with_blocks(7));
+    std::vector<std::shared_ptr<Session>> sessions;
+    for (int32_t i = 0; i < 4; ++i) {
+      sessions.push_back(for_requests());
+      std::vector<int32_t> tokens = prompt(96, alike ? 3 : 3 + 50 * i);
+      tokens.push_back(200 + i);
+      submit(tokens, on(sessions.back(), 4));
+    }
+    run_all();
+    const uint64_t n_steps = engine_->stats().n_decode_steps, n_computed = engine_->stats().n_prefill_tokens;
+    for (int32_t i = 0; i < 4; ++i) submit({210 + i}, on(sessions[static_cast<size_t>(i)], 8));
+    run_all();
+    const uint64_t n_more = engine_->stats().n_decode_steps - n_steps;
+    EXPECT_LE(n_more, alike ? 10u : 32u);
+    EXPECT_GE(n_more, alike ? 8u : 32u) << "negative control: one at a time";
+    EXPECT_EQ(engine_->stats().n_prefill_tokens - n_computed, alike ? 4u * 2 : 4u * 102) << "the last token of before, and the new one; without room for all, everything";
+    for (const auto& session : sessions) EXPECT_EQ(session->info().n_tokens, 97 + 4 + 1 + 8);
+  }
+}
+
 // Of models with windows, too: a session keeps what it has, to the token.
 TEST_P(RequestSessions, WindowsAreKeptBetweenRequests) {
   for (const char* model : {"gemma3-f32", "gpt-oss-f32", "olmo3-f32"}) {
