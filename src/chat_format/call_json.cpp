@@ -1,73 +1,52 @@
-// A call that is an object with name and arguments, or several of them in an array.
+// Calls as objects.
 #include <algorithm>
 
-#include "src/chat_format/chat_parser.h"
-#include "src/formats/json.h"
+#include "src/chat_format/call_readers.h"
 
 namespace inlay {
-namespace {
 
-std::string text_of_literal(const std::string& literal) {
-  const auto document = JsonDocument::parse(literal, "literal");
-  return document.ok() && document->root().is_string() ? std::string(*document->root().as_string()) : literal;
-}
-
-bool is_object_text(std::string_view text) {
-  text = without_blanks(text);
-  return !text.empty() && text[0] == '{' && is_json(text);
-}
-
-}  // namespace
-
-std::string arguments_of_literal(const std::string& literal) {
-  if (literal == "null") return "{}";
-  if (literal[0] != '"') return literal;
-  const std::string text = text_of_literal(literal);
-  return is_object_text(text) ? std::string(without_blanks(text)) : literal;
-}
-
-void ChatParser::begin_calls_object() {
-  state_ = State::call_json;
+void JsonCallReader::begin() {
   place_ = Place::object;
   in_list_ = false;
 }
 
-bool ChatParser::step_json() {
-  while (state_ == State::call_json) {
+Reading JsonCallReader::read() {
+  while (place_ != Place::end) {
     char c = 0;
-    const Next next = peek(c);
-    if (next == Next::wait) return false;
+    const Next next = message_.peek(c);
+    if (next == Next::wait) return Reading::wait;
     const bool in_string = (place_ == Place::in_value || place_ == Place::in_key) && scanner_.in_string();
     const bool is_mark = next == Next::marker;
-    if ((is_mark && !in_string) || held_.size() >= kMaxHeldBytes) return fail(), true;
+    if ((is_mark && !in_string) || message_.holds_most()) return Reading::failed;
+    MarkedText& in = message_.in;
     if (is_mark || (in_string && static_cast<unsigned char>(c) < 0x20)) {
-      for (const char letter : escaped(is_mark ? std::string_view(in_.mark()->text) : std::string_view(&c, 1))) put_json(letter);
-      is_mark ? in_.skip_mark() : in_.skip(1);
-      malformed_ = malformed_ || !is_mark;
-    } else if (put_json(c)) {
-      in_.skip(1);
+      for (const char letter : escaped(is_mark ? std::string_view(in.mark()->text) : std::string_view(&c, 1))) put(letter);
+      is_mark ? in.skip_mark() : in.skip(1);
+      message_.malformed = message_.malformed || !is_mark;
+    } else if (put(c)) {
+      in.skip(1);
     } else {
-      fail();
+      return Reading::failed;
     }
   }
-  return true;
+  return Reading::done;
 }
 
 // False if no call goes on with `c`.
-bool ChatParser::put_json(char c) {
-  Taken taken = take_json(c);
-  while (taken == Taken::again) taken = take_json(c);
-  if (taken == Taken::held) held_ += c;
+bool JsonCallReader::put(char c) {
+  Taken taken = take(c);
+  while (taken == Taken::again) taken = take(c);
+  if (taken == Taken::held) message_.held += c;
   return taken != Taken::no;
 }
 
-ChatParser::Taken ChatParser::take_json(char c) {
+Taken JsonCallReader::take(char c) {
   if (place_ == Place::in_value) return take_value(c);
   if (place_ == Place::in_key) return take_key(c);
   if (is_json_blank(c)) return Taken::held;
   switch (place_) {
     case Place::object:
-      if (c == '[' && !in_list_ && !bare_) return in_list_ = true, Taken::held;
+      if (c == '[' && !in_list_ && !message_.bare) return in_list_ = true, Taken::held;
       if (c != '{') return Taken::no;
       begin_object();
       return Taken::held;
@@ -91,23 +70,22 @@ ChatParser::Taken ChatParser::take_json(char c) {
     case Place::behind_object:
       if (c == ',') return place_ = Place::object, Taken::given;
       if (c != ']') return Taken::no;
-      n_matched_ = 0;
-      state_ = State::call_end;
+      place_ = Place::end;
       return Taken::given;
     default:
       return Taken::no;
   }
 }
 
-void ChatParser::begin_object() {
+void JsonCallReader::begin_object() {
   place_ = Place::first_key;
   has_arguments_ = false;
-  name_.clear();
-  id_.clear();
+  message_.name.clear();
+  message_.id.clear();
   arguments_.clear();
 }
 
-ChatParser::Taken ChatParser::take_key(char c) {
+Taken JsonCallReader::take_key(char c) {
   const JsonScanner::Step step = scanner_.feed(c);
   if (step == JsonScanner::Step::bad) return Taken::no;
   key_ += c;
@@ -118,79 +96,78 @@ ChatParser::Taken ChatParser::take_key(char c) {
   return Taken::held;
 }
 
-bool ChatParser::begin_value(char c) {
-  const ChatFormat::Calls& calls = format_->calls;
+bool JsonCallReader::begin_value(char c) {
+  const ChatFormat::Calls& calls = message_.format->calls;
   const auto is_arguments = [&] { return std::find(calls.arguments_keys.begin(), calls.arguments_keys.end(), key_) != calls.arguments_keys.end(); };
   place_ = Place::in_value;
   scanner_ = {};
   value_.clear();
   member_ = Member::other;
-  if (key_ == calls.name_key && name_.empty()) {
+  if (key_ == calls.name_key && message_.name.empty()) {
     member_ = Member::name;
     return c == '"';
   }
-  if (!calls.id_key.empty() && key_ == calls.id_key && id_.empty()) {
+  if (!calls.id_key.empty() && key_ == calls.id_key && message_.id.empty()) {
     if (c != '{' && c != '[' && c != 'n') member_ = Member::id;
   } else if (!has_arguments_ && is_arguments()) {
     has_arguments_ = true;
-    member_ = name_.empty() || c == '"' || c == 'n' ? Member::held_arguments : Member::arguments;
+    member_ = message_.name.empty() || c == '"' || c == 'n' ? Member::held_arguments : Member::arguments;
     JsonScanner first;
-    if (member_ == Member::arguments) return first.feed(c) != JsonScanner::Step::bad && commit_json({&c, 1});
+    if (member_ == Member::arguments) return first.feed(c) != JsonScanner::Step::bad && commit({&c, 1});
   }
   return true;
 }
 
-ChatParser::Taken ChatParser::take_value(char c) {
+Taken JsonCallReader::take_value(char c) {
   const JsonScanner::Step step = scanner_.feed(c);
   if (step == JsonScanner::Step::bad) return Taken::no;
   if (step == JsonScanner::Step::done_before) return end_value() ? Taken::again : Taken::no;
   const bool streamed = member_ == Member::arguments;
   if (streamed)
-    emit(Kind::arguments, {&c, 1});
+    message_.add_arguments({&c, 1});
   else if (member_ != Member::other)
     value_ += c;
   if (step == JsonScanner::Step::done && !end_value()) return Taken::no;
-  return streamed || held_.empty() ? Taken::given : Taken::held;
+  return streamed || message_.held.empty() ? Taken::given : Taken::held;
 }
 
-bool ChatParser::end_value() {
+bool JsonCallReader::end_value() {
   place_ = Place::behind_value;
   if (member_ == Member::name) {
-    name_ = text_of_literal(value_);
-    return !name_.empty() && name_.size() <= kMaxNameBytes;
+    message_.name = text_of_literal(value_);
+    return !message_.name.empty() && message_.name.size() <= OpenMessage::kMaxNameBytes;
   }
   if (member_ == Member::id) {
-    id_ = value_[0] == '"' ? text_of_literal(value_) : value_;
-    if (id_.size() > kMaxNameBytes) return false;
-    if (committed_ && !id_.empty()) emit(Kind::call_id, id_);
+    message_.id = value_[0] == '"' ? text_of_literal(value_) : value_;
+    if (message_.id.size() > OpenMessage::kMaxNameBytes) return false;
+    if (message_.committed && !message_.id.empty()) message_.emit(ChatDelta::Kind::call_id, message_.id);
   } else if (member_ == Member::held_arguments) {
     arguments_ = arguments_of_literal(value_);
-    if (!name_.empty()) return commit_json(arguments_);
+    if (!message_.name.empty()) return commit(arguments_);
   }
   return true;
 }
 
 // The object has a name. `arguments`: how they begin, or all of them if they were held back.
-bool ChatParser::commit_json(std::string_view arguments) {
-  if (bare_ && (arguments[0] != '{' || !may_be_bare())) return false;
-  commit(name_);
-  if (member_ != Member::arguments) emit(Kind::arguments, arguments);
+bool JsonCallReader::commit(std::string_view arguments) {
+  if ((message_.bare && arguments[0] != '{') || !message_.may_be_call()) return false;
+  message_.commit();
+  if (member_ != Member::arguments) message_.add_arguments(arguments);
   return true;
 }
 
-ChatParser::Taken ChatParser::end_object() {
-  if (!committed_) {
-    if (name_.empty() || (bare_ && arguments_.empty())) return Taken::no;
+Taken JsonCallReader::end_object() {
+  if (!message_.committed) {
+    if (message_.name.empty() || (message_.bare && arguments_.empty())) return Taken::no;
     member_ = Member::held_arguments;
-    if (!commit_json(arguments_.empty() ? "{}" : arguments_)) return Taken::no;
+    if (!commit(arguments_.empty() ? "{}" : arguments_)) return Taken::no;
   }
-  held_.clear();
+  message_.held.clear();
   if (in_list_) {
-    end_call(true);
+    message_.end_call(true);
     place_ = Place::behind_object;
   } else {
-    n_matched_ = 0;
-    state_ = State::call_end;
+    place_ = Place::end;
   }
   return Taken::given;
 }

@@ -1,8 +1,8 @@
-// Calls as Python: [name(key="value", other=[1, True]), now()]
+// Calls as Python.
 #include <algorithm>
 
 #include "src/base/ascii.h"
-#include "src/chat_format/chat_parser.h"
+#include "src/chat_format/call_readers.h"
 
 namespace inlay {
 namespace {
@@ -11,69 +11,70 @@ bool may_be_in_word(char c) { return is_ascii_alnum(c) || c == '_' || c == '.' |
 
 }  // namespace
 
-void ChatParser::begin_python() {
-  state_ = State::call_python;
-  python_place_ = Python::call;
+void PythonCallReader::begin() {
   in_list_ = false;
-  name_.clear();
+  begin_name();
+}
+
+void PythonCallReader::begin_name() {
+  place_ = Place::name;
+  message_.name.clear();
   word_ended_ = false;
 }
 
-bool ChatParser::step_python() {
-  while (state_ == State::call_python) {
+Reading PythonCallReader::read() {
+  while (place_ != Place::end) {
     char c = 0;
-    const Next next = peek(c);
-    if (next == Next::wait) return false;
-    const bool in_string = python_place_ == Python::value && python_.in_string();
-    if ((next == Next::marker && !in_string) || held_.size() >= kMaxHeldBytes) return fail(), true;
-    if (next == Next::marker) {
-      emit(Kind::arguments, escaped(in_.mark()->text));
-      in_.skip_mark();
+    const Next next = message_.peek(c);
+    if (next == Next::wait) return Reading::wait;
+    const bool is_mark = next == Next::marker, in_string = place_ == Place::value && value_.in_string();
+    if ((is_mark && !in_string) || message_.holds_most()) return Reading::failed;
+    if (is_mark) {
+      message_.add_arguments(escaped(message_.in.mark()->text));
+      message_.in.skip_mark();
       continue;
     }
-    Taken taken = take_python(c);
-    while (taken == Taken::again) taken = take_python(c);
-    if (taken == Taken::no) return fail(), true;
-    if (taken == Taken::held) held_ += c;
-    in_.skip(1);
+    Taken taken = take(c);
+    while (taken == Taken::again) taken = take(c);
+    if (taken == Taken::no) return Reading::failed;
+    if (taken == Taken::held) message_.held += c;
+    message_.in.skip(1);
   }
-  return true;
+  return Reading::done;
 }
 
-ChatParser::Taken ChatParser::take_python(char c) {
-  if (python_place_ == Python::value) {
+Taken PythonCallReader::take(char c) {
+  if (place_ == Place::value) {
     std::string json;
-    const JsonScanner::Step step = python_.feed(c, json);
+    const JsonScanner::Step step = value_.feed(c, json);
     if (step == JsonScanner::Step::bad) return Taken::no;
-    emit(Kind::arguments, json);
-    if (step != JsonScanner::Step::more) python_place_ = Python::behind_value;
+    message_.add_arguments(json);
+    if (step != JsonScanner::Step::more) place_ = Place::behind_value;
     return step == JsonScanner::Step::done_before ? Taken::again : Taken::given;
   }
-  std::string& word = python_place_ == Python::key ? parameter_ : name_;
-  const bool in_word = python_place_ == Python::call || python_place_ == Python::key;
+  std::string& word = place_ == Place::key ? key_ : message_.name;
+  const bool in_word = place_ == Place::name || place_ == Place::key;
   if (is_json_blank(c)) {
     word_ended_ = in_word && !word.empty();
     return Taken::held;
   }
-  if (in_word && may_be_in_word(c) && !word_ended_ && word.size() < kMaxNameBytes) return word += c, Taken::held;
-  switch (python_place_) {
-    case Python::call:
-      if (c == '[' && !in_list_ && name_.empty()) return in_list_ = true, Taken::held;
-      return c == '(' && begin_python_call() ? Taken::given : Taken::no;
-    case Python::key:
-      if (c == ')' && parameter_.empty()) return end_python_call();
-      return c == '=' && begin_python_value() ? Taken::given : Taken::no;
-    case Python::behind_value:
-      if (c == ')') return end_python_call();
+  if (in_word && may_be_in_word(c) && !word_ended_ && word.size() < OpenMessage::kMaxNameBytes) return word += c, Taken::held;
+  switch (place_) {
+    case Place::name:
+      if (c == '[' && !in_list_ && message_.name.empty()) return in_list_ = true, Taken::held;
+      return c == '(' && begin_call() ? Taken::given : Taken::no;
+    case Place::key:
+      if (c == ')' && key_.empty()) return end_call();
+      return c == '=' && begin_value() ? Taken::given : Taken::no;
+    case Place::behind_value:
+      if (c == ')') return end_call();
       if (c != ',') return Taken::no;
-      begin_python_key();
+      begin_key();
       return Taken::given;
-    case Python::behind_call:
+    case Place::behind_call:
       if (c != ',' && c != ']') return Taken::no;
-      name_.clear();
-      word_ended_ = false;
-      python_place_ = Python::call;
-      if (c == ']') state_ = State::call_end, n_matched_ = 0;
+      begin_name();
+      if (c == ']') place_ = Place::end;
       return Taken::given;
     default:
       return Taken::no;
@@ -81,44 +82,43 @@ ChatParser::Taken ChatParser::take_python(char c) {
 }
 
 // The name is in front of a parenthesis.
-bool ChatParser::begin_python_call() {
-  const std::string& suffix = format_->calls.name_suffix;
-  if (!suffix.empty() && name_.ends_with(suffix)) name_.resize(name_.size() - suffix.size());
-  if (name_.empty() || (bare_ && !may_be_bare())) return false;
-  commit(name_);
-  emit(Kind::arguments, "{");
-  parameters_.clear();
-  begin_python_key();
+bool PythonCallReader::begin_call() {
+  const std::string& suffix = message_.format->calls.name_suffix;
+  if (!suffix.empty() && message_.name.ends_with(suffix)) message_.name.resize(message_.name.size() - suffix.size());
+  if (message_.name.empty() || !message_.may_be_call()) return false;
+  message_.commit();
+  message_.add_arguments("{");
+  keys_.clear();
+  begin_key();
   return true;
 }
 
-void ChatParser::begin_python_key() {
-  held_.clear();
-  parameter_.clear();
+void PythonCallReader::begin_key() {
+  message_.held.clear();
+  key_.clear();
   word_ended_ = false;
-  python_place_ = Python::key;
+  place_ = Place::key;
 }
 
-bool ChatParser::begin_python_value() {
-  const bool again = std::find(parameters_.begin(), parameters_.end(), parameter_) != parameters_.end();
-  if (parameter_.empty() || again || parameters_.size() >= kMaxParameters) return false;
-  emit(Kind::arguments, std::string(parameters_.empty() ? "\"" : ", \"") + escaped(parameter_) + "\": ");
-  parameters_.push_back(parameter_);
-  held_.clear();
-  python_ = {};
-  python_place_ = Python::value;
+bool PythonCallReader::begin_value() {
+  const bool again = std::find(keys_.begin(), keys_.end(), key_) != keys_.end();
+  if (key_.empty() || again || keys_.size() >= OpenMessage::kMaxParameters) return false;
+  message_.add_arguments(std::string(keys_.empty() ? "\"" : ", \"") + escaped(key_) + "\": ");
+  keys_.push_back(key_);
+  message_.held.clear();
+  value_ = {};
+  place_ = Place::value;
   return true;
 }
 
-ChatParser::Taken ChatParser::end_python_call() {
-  emit(Kind::arguments, "}");
-  held_.clear();
+Taken PythonCallReader::end_call() {
+  message_.add_arguments("}");
+  message_.held.clear();
   if (in_list_) {
-    end_call(true);
-    python_place_ = Python::behind_call;
+    message_.end_call(true);
+    place_ = Place::behind_call;
   } else {
-    n_matched_ = 0;
-    state_ = State::call_end;
+    place_ = Place::end;
   }
   return Taken::given;
 }

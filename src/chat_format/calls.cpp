@@ -1,284 +1,193 @@
-// A call from its first marker to its last; what is between them: call_json.cpp, tagged.cpp.
+#include "src/chat_format/calls.h"
+
 #include <algorithm>
 
-#include "src/chat_format/chat_parser.h"
+#include "src/chat_format/json_scanner.h"
 
 namespace inlay {
 namespace {
 
-bool may_be_in_name(char c) {
-  return static_cast<unsigned char>(c) > 0x20 && c != 0x7F && std::string_view("\"'`<>{}[]()=,;").find(c) == std::string_view::npos;
-}
+const Marker* begin_of(const ChatFormat::Calls& calls, size_t i) { return i < calls.begin.size() ? &calls.begin[i] : nullptr; }
 
 }  // namespace
 
-// `marker` is in front: that of a section, or the first or second of a call; null for a call without one.
-void ChatParser::begin_call(const Marker* marker) {
-  held_ += std::exchange(pending_, {});
-  bare_ = marker == nullptr || marker == &second_of_call_;
-  n_matched_ = 0;
-  name_.clear();
-  id_.clear();
-  state_ = State::call_begin;
-  if (!marker) return after_begin();
-  in_.skip(*marker);
-  hold(marker->text);
-  if (marker == &first_of_call_ || bare_) {
-    n_matched_ = bare_ ? 2 : 1;
-  } else {
-    in_section_ = true;
-    state_ = State::between;
-  }
+CallReader::CallReader(OpenMessage& message)
+    : message_(message), format_(message.format->calls), first_(begin_of(format_, 0)), second_(format_.bare ? begin_of(format_, 1) : nullptr), word_(message),
+      object_(message), python_(message), tagged_(message), arguments_(message) {
+  for (const Marker* marker : {&format_.section_begin, first_, second_})
+    if (marker && !marker->empty()) begins_.push_back(marker);
 }
 
-// Blanks in front become held text. False if nothing else is there yet.
-bool ChatParser::skip_blanks() {
-  char c = 0;
-  Next next = peek(c);
-  for (; next == Next::character && is_json_blank(c); next = peek(c)) {
-    if (held_.size() >= kMaxHeldBytes) return fail(), false;
-    held_ += c;
-    in_.skip(1);
-  }
-  return next != Next::wait;
+void CallReader::begin(const Marker* marker) {
+  in_section_ = marker == &format_.section_begin;
+  begin_call(marker);
 }
 
-bool ChatParser::step_call_begin() {
-  const std::vector<Marker>& begin = format_->calls.begin;
-  while (n_matched_ < begin.size()) {
-    if (!skip_blanks()) return state_ != State::call_begin;
-    const Match match = in_.front(begin[n_matched_]);
-    if (match == Match::maybe) return false;
-    if (match == Match::no) return fail(), true;
-    in_.skip(begin[n_matched_]);
-    hold(begin[n_matched_++].text);
-  }
-  after_begin();
-  return true;
-}
-
-void ChatParser::after_begin() {
-  if (format_->calls.written == ChatFormat::Written::json)
-    begin_calls_object();
-  else if (format_->calls.written == ChatFormat::Written::python)
-    begin_python();
-  else
-    begin_word(Word::name);
-}
-
-void ChatParser::begin_word(Word word) {
-  word_ = word;
-  word_ended_ = false;
-  (word == Word::name ? name_ : word == Word::id ? id_ : parameter_).clear();
-  state_ = State::call_word;
-}
-
-// A name, an id or a parameter's name, up to the marker behind it.
-bool ChatParser::step_word() {
-  const ChatFormat::Calls& calls = format_->calls;
-  std::string& out = word_ == Word::name ? name_ : word_ == Word::id ? id_ : parameter_;
-  const bool ends_in_tags = word_ == Word::name && calls.arguments_begin.empty();
-  const Marker* ends[] = {word_ == Word::parameter ? &calls.parameter_name_end : ends_in_tags ? &calls.parameter_begin : &calls.arguments_begin,
-                          word_ == Word::parameter ? nullptr : ends_in_tags ? &calls.end[0] : word_ == Word::name ? &calls.id_begin : nullptr};
+Reading CallReader::read() {
   for (;;) {
-    char c = 0;
-    const Next next = peek(c);
-    if (next == Next::wait) return false;
-    bool maybe = false;
-    for (const Marker* end : ends) {
-      if (!end || end->empty()) continue;
-      const Match match = in_.front(*end);
-      if (match == Match::yes) return end_word(*end);
-      maybe = maybe || match == Match::maybe;
-    }
-    if (maybe) return false;
-    const bool blank = next == Next::character && is_json_blank(c);
-    const bool fits = next == Next::character && !word_ended_ && (may_be_in_name(c) || (word_ == Word::parameter && c == ' ' && !out.empty()));
-    if ((!blank && !fits) || held_.size() >= kMaxHeldBytes || (fits && out.size() >= kMaxNameBytes)) return fail(), true;
-    if (fits)
-      out += c;
-    else
-      word_ended_ = !out.empty();
-    held_ += c;
-    in_.skip(1);
+    const Reading reading = read_place();
+    if (reading != Reading::done || place_ == Place::over) return reading;
   }
 }
 
-// functions.NAME:0
-void ChatParser::take_name_from_id() {
-  const ChatFormat::Calls& calls = format_->calls;
-  if (calls.name_prefix.empty()) return;
-  id_ = name_;
-  if (name_.starts_with(calls.name_prefix)) name_.erase(0, calls.name_prefix.size());
-  if (!calls.name_suffix.empty()) name_.resize(std::min(name_.size(), name_.rfind(calls.name_suffix)));
-}
-
-bool ChatParser::end_word(const Marker& marker) {
-  if (word_ == Word::name) take_name_from_id();
-  const ChatFormat::Calls& calls = format_->calls;
-  if (word_ == Word::parameter) {
-    parameter_ = without_blanks(parameter_);
-    const bool again = std::find(parameters_.begin(), parameters_.end(), parameter_) != parameters_.end();
-    if (parameter_.empty() || again || parameters_.size() >= kMaxParameters) return fail(), true;
-  } else if (name_.empty()) {
-    return fail(), true;
+Reading CallReader::read_place() {
+  switch (place_) {
+    case Place::begin: return read_begin();
+    case Place::name: return read_name();
+    case Place::id: return read_id();
+    case Place::object: return then_end(object_.read());
+    case Place::python: return then_end(python_.read());
+    case Place::parameters: return then_end(tagged_.read());
+    case Place::arguments: return then_end(arguments_.read());
+    case Place::end: return read_end();
+    case Place::between: return read_between();
+    case Place::over: break;
   }
-  const bool in_tags = word_ == Word::name && calls.arguments_begin.empty();  // the marker is of what comes next
-  if (!in_tags) {
-    in_.skip(marker);
-    hold(marker.text);
+  return Reading::done;
+}
+
+bool CallReader::finish() {
+  bool complete = false;
+  if (place_ == Place::between) {
+    complete = true;
+    if (without_blanks(message_.held).empty()) message_.held.clear();
+  } else if (place_ == Place::arguments && arguments_.may_end()) {
+    complete = format_.end.empty();
+    message_.end_call(true);
+  } else if (place_ == Place::end) {
+    complete = message_.bare && n_matched_ > 0;
+    if (message_.committed) message_.end_call(true);
+    message_.held.clear();
   }
-  if (word_ == Word::parameter)
-    state_ = State::value_begin;
-  else if (&marker == &calls.id_begin)
-    begin_word(Word::id);
-  else if (calls.written == ChatFormat::Written::tagged)
-    begin_parameters();
-  else
-    state_ = State::arguments_begin;
-  return true;
+  return complete;
 }
 
-// Without its first marker a call must be one of a tool that is there.
-bool ChatParser::may_be_bare() const { return !tools_ || tools_->empty() || tools_->has(name_); }
-
-// The call is one: what was held is not content.
-void ChatParser::commit(std::string_view name) {
-  emit(Kind::call_begin, name);
-  if (!id_.empty()) emit(Kind::call_id, id_);
-  held_.clear();
-  committed_ = true;
+void CallReader::begin_call(const Marker* marker) {
+  message_.bare = marker == nullptr || marker == second_;
+  message_.name.clear();
+  message_.id.clear();
+  if (!marker) return begin_inside();
+  message_.hold_front(*marker);
+  n_matched_ = message_.bare ? 2 : 1;
+  place_ = marker == &format_.section_begin ? Place::between : Place::begin;
 }
 
-void ChatParser::end_call(bool complete) {
-  emit(Kind::call_end, {});
-  deltas_.back().complete = complete;
-  ++n_calls_;
-  committed_ = false;
-  id_.clear();
+Reading CallReader::read_begin() {
+  for (; n_matched_ < format_.begin.size(); ++n_matched_)
+    if (const Reading reading = message_.hold_marker(format_.begin[n_matched_]); reading != Reading::done) return reading;
+  begin_inside();
+  return Reading::done;
 }
 
-void ChatParser::fail() {
-  if (committed_) end_call(false);
-  if (!bare_) malformed_ = true;
-  in_section_ = false;
-  at_start_ = drop_lines_ = false;
-  state_ = State::content;
-  channel_kind_ = Kind::content;
-  if (format_->channels.used()) {
-    state_ = State::channel_text;
-    emit(Kind::content, held_);
+void CallReader::begin_inside() {
+  using Written = ChatFormat::Written;
+  if (format_.written == Written::json) {
+    object_.begin();
+    place_ = Place::object;
+  } else if (format_.written == Written::python) {
+    python_.begin();
+    place_ = Place::python;
   } else {
-    add_text(Kind::content, held_);
-  }
-  held_.clear();
-}
-
-bool ChatParser::step_arguments_begin() {
-  if (!skip_blanks()) return state_ != State::arguments_begin;
-  char c = 0;
-  JsonScanner first;
-  if (peek(c) != Next::character || first.feed(c) == JsonScanner::Step::bad) return fail(), true;
-  scanner_ = {};
-  arguments_.clear();
-  state_ = State::arguments;
-  in_literal_ = c == '"' || c == 'n';
-  if (!in_literal_) commit(name_);
-  return true;
-}
-
-// One value. JSON goes on as it is written, but for a string: its text may be the arguments.
-bool ChatParser::step_arguments() {
-  for (;;) {
-    char c = 0;
-    const Next next = peek(c);
-    if (next == Next::wait) return false;
-    const bool is_mark = next == Next::marker, in_string = scanner_.in_string();
-    if ((is_mark && !in_string) || held_.size() >= kMaxHeldBytes) return end_arguments(scanner_.may_end()), true;
-    std::string text(1, c);
-    if (is_mark || (in_string && static_cast<unsigned char>(c) < 0x20)) text = escaped(is_mark ? std::string_view(in_.mark()->text) : text);
-    malformed_ = malformed_ || (!is_mark && text.size() > 1);
-    JsonScanner::Step step{};
-    for (const char letter : text) step = scanner_.feed(letter);
-    if (step == JsonScanner::Step::bad) return fail(), true;
-    if (step == JsonScanner::Step::done_before) return end_arguments(true), true;
-    if (in_literal_)
-      hold(text), arguments_ += text;
-    else
-      emit(Kind::arguments, text);
-    is_mark ? in_.skip_mark() : in_.skip(1);
-    if (step == JsonScanner::Step::done) return end_arguments(true), true;
+    word_.begin(false);
+    place_ = Place::name;
   }
 }
 
-void ChatParser::end_arguments(bool whole) {
-  if (!whole) return fail();
-  if (in_literal_) {
-    commit(name_);
-    emit(Kind::arguments, arguments_of_literal(arguments_));
+Reading CallReader::read_name() {
+  const bool ends_in_tags = format_.arguments_begin.empty();
+  const Marker* ends[] = {ends_in_tags ? &format_.parameter_begin : &format_.arguments_begin, ends_in_tags ? &format_.end[0] : &format_.id_begin};
+  if (const Reading reading = word_.read(ends); reading != Reading::done) return reading;
+  std::string& name = message_.name;
+  name = word_.word();
+  if (!format_.name_prefix.empty()) {  // functions.NAME:0
+    message_.id = name;
+    if (name.starts_with(format_.name_prefix)) name.erase(0, format_.name_prefix.size());
+    if (!format_.name_suffix.empty()) name.resize(std::min(name.size(), name.rfind(format_.name_suffix)));
   }
-  n_matched_ = 0;
-  state_ = State::call_end;
+  if (name.empty()) return Reading::failed;
+  if (ends_in_tags) return begin_arguments();  // the marker is of what comes next
+  message_.hold_front(word_.end());
+  if (&word_.end() != &format_.id_begin) return begin_arguments();
+  word_.begin(false);
+  place_ = Place::id;
+  return Reading::done;
+}
+
+Reading CallReader::read_id() {
+  const Marker* ends[] = {&format_.arguments_begin};
+  if (const Reading reading = word_.read(ends); reading != Reading::done) return reading;
+  message_.id = word_.word();
+  message_.hold_front(word_.end());
+  return begin_arguments();
+}
+
+Reading CallReader::begin_arguments() {
+  if (format_.written == ChatFormat::Written::tagged) {
+    place_ = Place::parameters;
+    return tagged_.begin() ? Reading::done : Reading::failed;
+  }
+  arguments_.begin();
+  place_ = Place::arguments;
+  return Reading::done;
+}
+
+Reading CallReader::then_end(Reading inside) {
+  if (inside == Reading::done) {
+    n_matched_ = 0;
+    place_ = Place::end;
+  }
+  return inside;
 }
 
 // The markers behind the arguments.
-bool ChatParser::step_call_end() {
-  if (format_->channels.used()) return step_channel_end();
-  const ChatFormat::Calls& calls = format_->calls;
-  while (n_matched_ < calls.end.size()) {
-    if (!skip_blanks()) return state_ != State::call_end;
-    const Match match = in_.front(calls.end[n_matched_]);
-    if (match == Match::maybe) return false;
-    if (match == Match::no && bare_ && n_matched_ > 0) break;  // as the first of the call's begin, the others may be missing
+Reading CallReader::read_end() {
+  for (; n_matched_ < format_.end.size(); ++n_matched_) {
+    if (const Reading blanks = message_.hold_blanks(); blanks != Reading::done) return blanks;
+    const Marker& marker = format_.end[n_matched_];
+    const Match match = message_.in.front(marker);
+    if (match == Match::maybe) return Reading::wait;
+    if (match == Match::no && message_.bare && n_matched_ > 0) break;  // as the first of the call's begin, the others may be missing
     if (match == Match::no) {
-      if (committed_) end_call(true);
-      return fail(), true;
+      if (message_.committed) message_.end_call(true);
+      return Reading::failed;
     }
-    in_.skip(calls.end[n_matched_]);
-    hold(calls.end[n_matched_++].text);
+    message_.hold_front(marker);
   }
-  if (committed_) end_call(true);
-  held_.clear();
+  if (message_.committed) message_.end_call(true);
+  message_.held.clear();
   separated_ = false;
-  if (in_section_ || !calls.separator.empty())
-    state_ = State::between;
-  else
-    begin_content();
-  return true;
+  place_ = in_section_ || !format_.separator.empty() ? Place::between : Place::over;
+  return Reading::done;
 }
 
 // Around the calls of a section, or where a separator may follow a call.
-bool ChatParser::step_between() {
-  if (!skip_blanks()) return state_ != State::between;
-  const ChatFormat::Calls& calls = format_->calls;
+Reading CallReader::read_between() {
+  if (const Reading blanks = message_.hold_blanks(); blanks != Reading::done) return blanks;
   bool maybe = false;
-  const auto is_front = [&](const Marker& marker) {
-    const Match match = marker.empty() ? Match::no : in_.front(marker);
+  const auto is_front = [&](const Marker* marker) {
+    const Match match = !marker || marker->empty() ? Match::no : message_.in.front(*marker);
     maybe = maybe || match == Match::maybe;
     return match == Match::yes;
   };
-  if (is_front(first_of_call_)) {
-    begin_call(&first_of_call_);
-  } else if (in_section_ && is_front(calls.section_end)) {
-    in_.skip(calls.section_end);
-    held_.clear();
-    in_section_ = false;
-    begin_content();
-  } else if (!separated_ && is_front(calls.separator)) {
-    in_.skip(calls.separator);
-    hold(calls.separator.text);
+  if (is_front(first_)) {
+    begin_call(first_);
+  } else if (in_section_ && is_front(&format_.section_end)) {
+    message_.in.skip(format_.section_end);
+    message_.held.clear();
+    place_ = Place::over;
+  } else if (!separated_ && is_front(&format_.separator)) {
+    message_.hold_front(format_.separator);
     separated_ = true;
   } else if (maybe) {
-    return false;
-  } else if (char c = 0; separated_ && calls.bare && peek(c) == Next::character && (c == '{' || c == '[')) {
+    return Reading::wait;
+  } else if (char c = 0; separated_ && format_.bare && message_.peek(c) == Next::character && (c == '{' || c == '[')) {
     begin_call(nullptr);
   } else if (in_section_) {
-    fail();
+    return Reading::failed;
   } else {
-    begin_content();
-    add_text(Kind::content, std::exchange(held_, {}));
+    place_ = Place::over;
   }
-  return true;
+  return Reading::done;
 }
 
 }  // namespace inlay

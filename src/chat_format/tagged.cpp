@@ -1,83 +1,108 @@
-// Arguments between tags, which become one JSON object by the types of the tool's parameters.
-#include "src/chat_format/chat_parser.h"
+// Arguments between tags.
+#include <algorithm>
+
+#include "src/chat_format/call_readers.h"
 
 namespace inlay {
 
-void ChatParser::begin_parameters() {
-  if (bare_ && !may_be_bare()) return fail();
-  commit(name_);
-  emit(Kind::arguments, "{");
-  parameters_.clear();
-  state_ = State::parameters;
+bool TaggedReader::begin() {
+  if (!message_.may_be_call()) return false;
+  message_.commit();
+  message_.add_arguments("{");
+  names_.clear();
+  place_ = Place::between;
+  return true;
 }
 
-bool ChatParser::step_parameters() {
-  if (!skip_blanks()) return state_ != State::parameters;
-  const ChatFormat::Calls& calls = format_->calls;
-  const Match begins = in_.front(calls.parameter_begin), ends = in_.front(calls.end[0]);
+Reading TaggedReader::read() {
+  for (;;) {
+    const Reading reading = read_place();
+    if (reading != Reading::done || place_ == Place::end) return reading;
+  }
+}
+
+Reading TaggedReader::read_place() {
+  switch (place_) {
+    case Place::name: return read_name();
+    case Place::value_begin: return begin_value();
+    case Place::value: return read_value();
+    default: return read_between();
+  }
+}
+
+// A parameter, or the call's end.
+Reading TaggedReader::read_between() {
+  if (const Reading blanks = message_.hold_blanks(); blanks != Reading::done) return blanks;
+  const ChatFormat::Calls& calls = message_.format->calls;
+  const Match begins = message_.in.front(calls.parameter_begin), ends = message_.in.front(calls.end[0]);
   if (begins == Match::yes) {
-    in_.skip(calls.parameter_begin);
-    hold(calls.parameter_begin.text);
-    begin_word(Word::parameter);
+    message_.hold_front(calls.parameter_begin);
+    name_.begin(true);
+    place_ = Place::name;
   } else if (ends == Match::yes) {
-    emit(Kind::arguments, "}");
-    held_.clear();
-    n_matched_ = 0;
-    state_ = State::call_end;
-  } else if (begins == Match::maybe || ends == Match::maybe) {
-    return false;
+    message_.add_arguments("}");
+    message_.held.clear();
+    place_ = Place::end;
   } else {
-    fail();
+    return begins == Match::maybe || ends == Match::maybe ? Reading::wait : Reading::failed;
   }
-  return true;
+  return Reading::done;
 }
 
-bool ChatParser::step_value_begin() {
-  const Marker& marker = format_->calls.value_begin;
+Reading TaggedReader::read_name() {
+  const Marker* ends[] = {&message_.format->calls.parameter_name_end};
+  if (const Reading reading = name_.read(ends); reading != Reading::done) return reading;
+  std::string name(without_blanks(name_.word()));
+  const bool again = std::find(names_.begin(), names_.end(), name) != names_.end();
+  if (name.empty() || again || names_.size() >= OpenMessage::kMaxParameters) return Reading::failed;
+  message_.hold_front(name_.end());
+  names_.push_back(std::move(name));
+  place_ = Place::value_begin;
+  return Reading::done;
+}
+
+Reading TaggedReader::begin_value() {
+  const Marker& marker = message_.format->calls.value_begin;
   if (!marker.empty()) {
-    if (!skip_blanks()) return state_ != State::value_begin;
-    const Match match = in_.front(marker);
-    if (match == Match::maybe) return false;
-    if (match == Match::no) return fail(), true;
-    in_.skip(marker);
+    if (const Reading reading = message_.hold_marker(marker); reading != Reading::done) return reading;
   }
-  held_.clear();
-  types_ = tools_ ? tools_->types(name_, parameter_) : uint8_t{kAnyType};
+  message_.held.clear();
+  types_ = message_.tools ? message_.tools->types(message_.name, names_.back()) : uint8_t{kAnyType};
   is_text_ = types_ == kStringType;
-  at_value_start_ = true;
+  at_start_ = true;
   value_.clear();
-  emit(Kind::arguments, std::string(parameters_.empty() ? "\"" : ", \"") + escaped(parameter_) + "\": ");
-  parameters_.push_back(parameter_);
-  if (is_text_) emit(Kind::arguments, "\"");
-  state_ = State::value;
-  return true;
+  message_.add_arguments(std::string(names_.size() == 1 ? "\"" : ", \"") + escaped(names_.back()) + "\": ");
+  if (is_text_) message_.add_arguments("\"");
+  place_ = Place::value;
+  return Reading::done;
 }
 
-bool ChatParser::step_value() {
-  const Marker* ends[] = {&format_->calls.value_end};
-  const Marker* end = in_.until(ends, [this](std::string_view text) { add_value(text); });
-  if (!end) return false;
-  in_.skip(*end);
-  if (format_->calls.value_lines && value_.ends_with('\n')) value_.pop_back();
-  emit(Kind::arguments, is_text_ ? escaped(value_) + '"' : json_of_written(value_, types_));
+Reading TaggedReader::read_value() {
+  const ChatFormat::Calls& calls = message_.format->calls;
+  const Marker* ends[] = {&calls.value_end};
+  const Marker* end = message_.in.until(ends, [this](std::string_view text) { add_value(text); });
+  if (!end) return Reading::wait;
+  message_.in.skip(*end);
+  if (calls.value_lines && value_.ends_with('\n')) value_.pop_back();
+  message_.add_arguments(is_text_ ? escaped(value_) + '"' : json_of_written(value_, types_));
   value_.clear();
-  state_ = State::parameters;
-  return true;
+  place_ = Place::between;
+  return Reading::done;
 }
 
 // Strings go on at once, but for a line feed that may be the last; other values wait for their end, and are strings if it does not come.
-void ChatParser::add_value(std::string_view text) {
-  const bool lines = format_->calls.value_lines;
-  if (at_value_start_ && lines && text.starts_with('\n')) text.remove_prefix(1);
-  at_value_start_ = false;
+void TaggedReader::add_value(std::string_view text) {
+  const bool lines = message_.format->calls.value_lines;
+  if (at_start_ && lines && text.starts_with('\n')) text.remove_prefix(1);
+  at_start_ = false;
   value_ += text;
-  if (!is_text_ && value_.size() > kMaxHeldBytes) {
+  if (!is_text_ && value_.size() > OpenMessage::kMaxHeldBytes) {
     is_text_ = true;
-    emit(Kind::arguments, "\"");
+    message_.add_arguments("\"");
   }
   if (!is_text_) return;
   const size_t n = value_.size() - (lines && value_.ends_with('\n'));
-  emit(Kind::arguments, escaped(std::string_view(value_).substr(0, n)));
+  message_.add_arguments(escaped(std::string_view(value_).substr(0, n)));
   value_.erase(0, n);
 }
 
