@@ -38,7 +38,7 @@ FAULTS = [Fault(*row) for row in (
     ("a session does not look for what it had before", "live_requests.cpp", "*RequestSessions.*/cpu", [("> seq.n_computed) engine_.sequences_.go_back(seq, 0);", "> seq.n_computed) (void)seq;")]),
     ("drawn tokens do not count in the time of a step", "round.cpp", "Round.*", [("limits_.max_timed_tokens - n_tokens_)", "limits_.max_timed_tokens)")]),
     ("a place is made for one that does not begin", "round.cpp", "Round.*", [("if (n_room < n || lacks_place) return false;", "if (n_room < n || lacks_place) {\n    if (!gone_.empty()) put_out(gone_[0], out);\n    return false;\n  }")]),
-    ("blocks that one begins with are room for others", "round.cpp", "Round.*", [("at(other).n_shared - n_taken;", "at(other).n_shared - 0 * n_taken;")]),
+    ("blocks that one begins with are room for others", "round.cpp", "Round.*", [("std::max(at(other).n_shared, n_taken);", "at(other).n_shared;")]),
     ("blocks that one who runs has are wanted again", "request_steps.cpp", "*EngineRequestParts.Shared*/cpu", [("view.n_found = found.n_blocks;", "view.n_found = 0 * found.n_blocks;")]),
     ("what conversations have in common is wanted again", "live_requests.cpp", "*RequestSessions.BlocksThat*/cpu", [("n_own / kKvBlockTokens, KvPools::n_same(own->kv, of_best)", "0 * n_own, KvPools::n_same(own->kv, of_best)")]),
     ("a deadline comes before who has waited for ever", "round.cpp", "Round.*", [("return now < overdue ? request.deadline : std::min(request.deadline, overdue);", "return overdue < 0 ? overdue : request.deadline;")]),

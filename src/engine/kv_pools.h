@@ -79,11 +79,11 @@ class KvPools {
   // free ones do not suffice.
   bool has_cache() const { return cache_ != nullptr; }
   int32_t find(const Prefix& prefix) const;                 // how many of the first tokens are found
-  int32_t n_found_of(const KvHoldings& holdings, const Prefix& prefix) const;  // how many of the first blocks of these holdings are found for the prefix
-  static int32_t n_same(const KvHoldings& a, const KvHoldings& b);  // how many first blocks both have, of the counted group without a window
   // The same for holdings without blocks, which then have them; and behind these a copy of the block that begins as the tokens go on, if there is one.
   int32_t take(const Prefix& prefix, KvHoldings& holdings, const CopyBlock& copy);
   void keep(const Prefix& prefix, const KvHoldings& holdings);  // blocks that hold these tokens
+  int32_t n_found_of(const KvHoldings& holdings, const Prefix& prefix) const;  // how many of the first blocks of these holdings are found for the prefix
+  static int32_t n_same(const KvHoldings& a, const KvHoldings& b);  // how many first blocks both have, of the counted group without a window
 
   // What is to be known of a holding that gives its blocks back, so that it can have the same again.
   struct Former {

@@ -241,7 +241,7 @@ std::span<const int32_t> LiveRequests::wanted_by(const Request& request) {
   return {tokens.data(), tokens.size() - 1};
 }
 
-// Whether it runs and computes what is found for the request, which waits.
+// Whether `other` runs, and `request` may find what it computes.
 bool LiveRequests::may_share(const Request& other, const Request& request) const {
   if (other.run.state != State::running || other.run.has_ended || !keeps(other)) return false;
   return other.run.options.cache_salt == request.run.options.cache_salt;
@@ -271,8 +271,9 @@ LiveRequests::Found LiveRequests::found_of_running(const Request& request) const
   const KvHoldings& of_best = best->run.session->seq_.kv;
   const Sequence* own = run.session ? nullptr : run.options.continues ? &run.options.continues->seq_ : nullptr;  // which goes on behind what it has
   const int32_t n_own = own != nullptr ? std::min(own->n_computed, run.n_kept) : 0;
-  if (n_own > 0 && pools().find({wanted, run.options.cache_salt}) <= n_own) return {.of = best, .n_blocks = std::min({n_most, n_own / kKvBlockTokens, KvPools::n_same(own->kv, of_best)})};
-  return {.of = best, .n_blocks = pools().n_found_of(of_best, {wanted.first(static_cast<size_t>(n_most) * kKvBlockTokens), run.options.cache_salt})};
+  const KvPools& pools = engine_.sequences_.pools();
+  if (n_own > 0 && pools.find({wanted, run.options.cache_salt}) <= n_own) return {.of = best, .n_blocks = std::min({n_most, n_own / kKvBlockTokens, KvPools::n_same(own->kv, of_best)})};
+  return {.of = best, .n_blocks = pools.n_found_of(of_best, {wanted.first(static_cast<size_t>(n_most) * kKvBlockTokens), run.options.cache_salt})};
 }
 
 // Whether one that runs is about to compute more of the same prompt than is found now.

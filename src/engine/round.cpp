@@ -93,7 +93,7 @@ int32_t RoundPlanner::n_given_by(size_t other, size_t to) const {
   for (const size_t i : sharing_) {
     if (at(i).found_at == other) n_taken = std::max(n_taken, at(i).n_found);
   }
-  return at(other).n_blocks - at(other).n_shared - n_taken;
+  return at(other).n_blocks - std::max(at(other).n_shared, n_taken);  // both are its first ones
 }
 
 void RoundPlanner::put_out(size_t other, Round& out) {

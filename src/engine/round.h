@@ -26,8 +26,8 @@ struct PlannedRequest {
   int32_t n_most = INT32_MAX;      // that it can ever have
   int32_t n_blocks = 0;            // that it has: since it began those of its prompt and of min_drawn tokens
   int32_t n_shared = 0;            // of these, that do not become free when it gives way
-  int32_t n_found = 0;             // first blocks of one that runs with which a waiting one would begin, or kNotLookedFor
-  size_t found_at = 0;             // whose these are: into the requests
+  int32_t n_found = 0;             // how many first blocks of a running request it would begin with, or kNotLookedFor
+  size_t found_at = 0;             // which request has them: into the requests
   int32_t n_drawn = 0;             // since it began or came back
   bool is_whole = false;           // what is not cached is one part: each token sees all others
   bool is_unread = false;          // nobody has polled what it drew: it draws no more, and gives way to all others
@@ -54,7 +54,7 @@ struct Round {
   };
   std::vector<Part> parts;       // of the step
   std::vector<size_t> put_out;   // before it: their blocks are free then
-  // A waiting request whose n_found has to be known: nothing else is said then, and the round is to be planned anew.
+  // A request whose n_found has to be known: the rest of the round means nothing then, and it is to be planned anew.
   static constexpr size_t kNone = SIZE_MAX;
   size_t asks = kNone;
   std::vector<size_t> begun;     // waiting or resting ones that run from now on, in this order, with blocks for all their tokens and min_drawn more, if it can have these and there are as many
@@ -69,8 +69,8 @@ bool begins_before(const PlannedRequest& a, const PlannedRequest& b, int64_t now
 
 // Who runs goes on: one token of each that draws, and chunks of prompts in what is left. Who waits begins, the highest level first, at one
 // level those that were put out, then by deadline, then by age; nobody is passed over for one behind it. Blocks that lack are taken from the
-// running request of the lowest level, and of these from the latest, if that is below the one that lacks them. Blocks that one has which begins and
-// one that runs are counted once.
+// running request of the lowest level, and of these from the latest, if that is below the one that lacks them. A block that a beginning
+// request shares with a running one is counted once.
 class RoundPlanner {
  public:
   // What was planned before changes nothing: the object keeps memory alone.

@@ -10,7 +10,7 @@ from unittest import mock
 
 import again
 
-LOST = "[ RUN      ] A.B\nwine client error:4ec: sendmsg: Socket operation on non-socket\ntool.cpp:110: Failure\n"
+LOST = "[ RUN      ] A.B\n  wine client error:4ec: sendmsg: Socket operation on non-socket\ntool.cpp:110: Failure\n"
 
 
 def suite(*cases):
@@ -48,9 +48,13 @@ class Again(unittest.TestCase):
 
     def test_what_failed_by_itself_stays(self):
         first = suite(("a", "run", "wine client error: 1"), ("b", "fail", "terminate called"), ("c", "notrun", ""))
+        first = first.replace("</testsuite>", '<testcase name="hangs" status="fail" time="900"/></testsuite>')
         asked, text, after = run(first, "")
         self.assertEqual((asked, text), ([], ""))
         self.assertEqual(after["b"], ("fail", "terminate called"))
+
+    def test_where_all_fail_none_runs_again(self):
+        self.assertEqual(run(suite(*((f"t{i}", "fail", "") for i in range(again.MOST + 1))), "")[0], [])
 
     def test_what_is_asked_for_has_to_run(self):
         with self.assertRaisesRegex(SystemExit, "not run again: b"):

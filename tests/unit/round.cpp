@@ -84,7 +84,7 @@ class World {
  private:
   static bool same(const Round& a, const Round& b) {
     const auto part = [](const Round::Part& x, const Round::Part& y) { return x.request == y.request && x.n_tokens == y.n_tokens && x.draws == y.draws; };
-    return std::ranges::equal(a.parts, b.parts, part) && a.put_out == b.put_out && a.begun == b.begun;
+    return std::ranges::equal(a.parts, b.parts, part) && a.put_out == b.put_out && a.begun == b.begun && a.asks == b.asks;
   }
   void expect(bool holds, const std::string& what) {
     if (!holds && fault_.empty()) fault_ = what + " at " + std::to_string(now_);
@@ -417,6 +417,11 @@ TEST(Round, BlocksThatOneBeginsWithMakeNoRoom) {
   plan_round(requests, limits, 100, round);
   EXPECT_EQ(round.put_out, std::vector<size_t>{1}) << "nobody goes for nothing";
   EXPECT_EQ(round.begun, std::vector<size_t>{2});
+  requests[0].n_blocks = 8;
+  requests[0].n_shared = 5;  // a session that rests has the same ones
+  plan_round(requests, limits, 100, round);
+  EXPECT_EQ(round.put_out, std::vector<size_t>{0});
+  requests[0].n_shared = 0;
   // A later one lacks 3 blocks. Of request 0 it gets what the first one leaves.
   requests.push_back({.priority = 6, .submitted = 7, .n_tokens = 30});
   limits.n_free = 3;
@@ -427,6 +432,23 @@ TEST(Round, BlocksThatOneBeginsWithMakeNoRoom) {
     EXPECT_EQ(round.begun.size(), n_blocks == 8 ? 2u : 1u) << n_blocks;
     EXPECT_EQ(round.put_out.size(), n_blocks == 8 ? 1u : 0u) << n_blocks;
   }
+}
+
+// Then its blocks are free, and who begins with them takes them from there.
+TEST(Round, WhoWasPutOutHasNothingThatOthersBeginWith) {
+  RoundLimits limits = usual();
+  limits.n_free = 0;
+  std::vector<PlannedRequest> requests(3);
+  requests[0] = {.state = State::running, .n_cached = 160, .n_tokens = 161, .n_blocks = 12, .n_drawn = 20};
+  requests[1] = {.priority = 7, .submitted = 1, .n_tokens = 100};  // 8 blocks, and 4 are left
+  requests[2] = {.priority = 6, .submitted = 2, .n_tokens = 100, .n_found = 5, .found_at = 0};
+  Round round;
+  plan_round(requests, limits, 100, round);
+  EXPECT_EQ(round.put_out, std::vector<size_t>{0});
+  EXPECT_EQ(round.begun, std::vector<size_t>{1});
+  requests[1].n_tokens = 40;  // 4 blocks, and 8 are left
+  plan_round(requests, limits, 100, round);
+  EXPECT_EQ(round.begun, (std::vector<size_t>{1, 2})) << "negative control";
 }
 
 // Where all that it can find is too little.
