@@ -40,7 +40,7 @@ FAULTS = [Fault(*row) for row in (
     ("a place is made for one that does not begin", "round.cpp", "Round.*", [("if (n_room < n || lacks_place) return false;", "if (n_room < n || lacks_place) {\n    if (!gone_.empty()) put_out(gone_[0], out);\n    return false;\n  }")]),
     ("blocks that one begins with are room for others", "round.cpp", "Round.*", [("std::max(at(other).n_shared, n_taken);", "at(other).n_shared;")]),
     ("blocks that one who runs has are wanted again", "request_steps.cpp", "*EngineRequestParts.Shared*/cpu", [("view.n_found = found.n_blocks;", "view.n_found = 0 * found.n_blocks;")]),
-    ("what conversations have in common is wanted again", "live_requests.cpp", "*RequestSessions.BlocksThat*/cpu", [("n_own / kKvBlockTokens, KvPools::n_same(own->kv, of_best)", "0 * n_own, KvPools::n_same(own->kv, of_best)")]),
+    ("what conversations have in common is wanted again", "live_requests.cpp", "*RequestSessions.BlocksThat*/cpu", [("n_own / kKvBlockTokens, KvPools::n_same(own->seq_.kv, of_best)", "0 * n_own, KvPools::n_same(own->seq_.kv, of_best)")]),
     ("a deadline comes before who has waited for ever", "round.cpp", "Round.*", [("return now < overdue ? request.deadline : std::min(request.deadline, overdue);", "return overdue < 0 ? overdue : request.deadline;")]),
     ("a vector that was put out counts rows twice", "live_requests.cpp", "*RequestVectors.*/cpu",
      [("if (run.vector && seq.n_computed == 0) run.vector", "if (run.vector && !run.vector->made) run.vector")]),

@@ -269,10 +269,11 @@ LiveRequests::Found LiveRequests::found_of_running(const Request& request) const
   if (best == nullptr) return {};
   const int32_t n_most = std::get<0>(most);
   const KvHoldings& of_best = best->run.session->seq_.kv;
-  const Sequence* own = run.session ? nullptr : run.options.continues ? &run.options.continues->seq_ : nullptr;  // which goes on behind what it has
-  const int32_t n_own = own != nullptr ? std::min(own->n_computed, run.n_kept) : 0;
+  const Session* own = run.session ? nullptr : run.options.continues.get();
+  const int32_t n_own = own != nullptr ? std::min(own->seq_.n_computed, run.n_kept) : 0;
   const KvPools& pools = engine_.sequences_.pools();
-  if (n_own > 0 && pools.find({wanted, run.options.cache_salt}) <= n_own) return {.of = best, .n_blocks = std::min({n_most, n_own / kKvBlockTokens, KvPools::n_same(own->kv, of_best)})};
+  const bool goes_on = n_own > 0 && pools.find({wanted, run.options.cache_salt}) <= n_own;  // behind its session's own blocks
+  if (goes_on) return {.of = best, .n_blocks = std::min({n_most, n_own / kKvBlockTokens, KvPools::n_same(own->seq_.kv, of_best)})};
   return {.of = best, .n_blocks = pools.n_found_of(of_best, {wanted.first(static_cast<size_t>(n_most) * kKvBlockTokens), run.options.cache_salt})};
 }
 
