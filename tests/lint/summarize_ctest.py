@@ -19,6 +19,7 @@ import needs
 GTEST_SKIPPED = re.compile(r"^.*:\d+: Skipped$", re.MULTILINE)
 UNITTEST_SKIPPED = re.compile(r"^.* \.\.\. skipped ['\"](.*)['\"]$", re.MULTILINE)
 PARAMETER = re.compile(r"\s+# GetParam\(\) = .*", re.DOTALL)  # which gtest_discover_tests adds to a name
+PASSED_LINE = re.compile(r"^(ok\b|\[ RUN|\[       OK|\[--|test result: ok|--- PASS|=== )")  # which a program writes of its own tests that passed
 GTEST_FAILED = "[  FAILED  ]"
 PROGRAM_SKIPPED = re.compile(r"^skipped: (.*)$", re.MULTILINE)
 
@@ -93,12 +94,20 @@ def take_needs(outcomes, machine):
     return lines
 
 
+def excerpt(output, first=10, last=15):
+    """What a failed test wrote, without what it says of tests that passed: its first and its last lines."""
+    lines = [line.rstrip() for line in output.splitlines() if line.strip() and not PASSED_LINE.match(line)]
+    left_out = len(lines) - first - last
+    return lines if left_out <= 1 else lines[:first] + [f"... {left_out} lines ..."] + lines[-last:]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("junit", nargs="+", help="files of ctest --output-junit")
     parser.add_argument("--cpuinfo", default="/proc/cpuinfo", help="where the processor's flags stand")
     parser.add_argument("--gpu-files", nargs="*", default=needs.GPU_FILES, help="files of which one is there if there is a GPU")
     parser.add_argument("--note", help="file whose text is printed before the last line, if there is one")
+    parser.add_argument("--excerpts", type=int, default=4, help="of how many failed tests the output is shown")
     parser.add_argument("--strict", action="store_true", help="a skip that is not expected is an error")
     args = parser.parse_args()
 
@@ -109,8 +118,10 @@ def main():
     for outcome in by_verdict["skipped"]:
         mark = " (unexpected)" if args.strict and outcome in unexpected else ""
         print(f"skipped{mark}: {outcome.name}: {outcome.reason}")
-    for outcome in by_verdict["failed"]:
+    for place, outcome in enumerate(by_verdict["failed"]):
         print(f"failed: {outcome.name}: {outcome.reason}")
+        for line in excerpt(outcome.output) if place < args.excerpts else []:
+            print(f"    {line[:240]}")
     for line in hardware:
         print(line)
     if args.note and os.path.exists(args.note):

@@ -100,6 +100,16 @@ class Summary(unittest.TestCase):
             note.write_text("built without it\n", encoding="utf-8")
             self.assertEqual(summarize(SKIPPED, flags=flags)[1][-2:], ["built without it", "0 passed, 0 failed, 1 skipped"])
 
+    def test_shows_what_failed_tests_wrote(self):
+        wrote = "\n".join(["ok      One (1 ms)", "begins", *(f"line {i}" for i in range(40)), "", "[       OK ] A.Two (0 ms)", "ends"])
+        _, lines = summarize(PASSED, FAILED.replace(">x<", f">{wrote}<"))
+        self.assertEqual(lines[0], "failed: a.Fail: fail")
+        self.assertEqual(lines[1:-1], [f"    {line}" for line in ["begins", *(f"line {i}" for i in range(9)), "... 17 lines ...",
+                                                                    *(f"line {i}" for i in range(26, 40)), "ends"]])
+        shown = [line for line in summarize(*[FAILED] * 3, flags=["--excerpts", "2"])[1] if line.startswith("    ")]
+        self.assertEqual(shown, ["    x", "    x"])
+        self.assertNotIn("    ok", summarize(PASSED)[1])
+
     def test_says_why(self):
         self.assertIn("skipped: a.Skip: no fixtures", summarize(SKIPPED)[1])
         self.assertIn("skipped (unexpected): a.Suite: no GPU", summarize(SUITE_SKIPPED, flags=["--strict"])[1])
