@@ -59,7 +59,11 @@ def judge(case):
     message = skipped.get("message", "") if skipped is not None else ""
     if status == "notrun" and message.startswith("SKIP_") and GTEST_FAILED not in output:
         return Outcome(name, "skipped", skip_reason(output), output)
-    return Outcome(name, "failed", message or status or "no status", output)
+    failure = case.find("failure")
+    message = message or (failure.get("message", "") if failure is not None else "")
+    # ctest does not say here which tests took too long: the time tells.
+    after = f" after {float(seconds):.1f} s" if (seconds := case.get("time")) else ""
+    return Outcome(name, "failed", (message or status or "no status") + after, output)
 
 
 def read_results(paths):

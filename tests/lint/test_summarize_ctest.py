@@ -111,6 +111,9 @@ class Summary(unittest.TestCase):
         self.assertNotIn("    ok", summarize(PASSED)[1])
 
     def test_says_why(self):
+        regex = FAILED.replace('message=""', 'message="Regex=[hm]"').replace("<testcase", '<testcase time="1.00391"')
+        self.assertEqual([line for line in summarize(MISSING, regex, UNKNOWN)[1] if line.startswith("failed: ")],
+                         ["failed: a_NOT_BUILT: Unable to find executable", "failed: a.Fail: Regex=[hm] after 1.0 s", "failed: a.What: no status"])
         self.assertIn("skipped: a.Skip: no fixtures", summarize(SKIPPED)[1])
         self.assertIn("skipped (unexpected): a.Suite: no GPU", summarize(SUITE_SKIPPED, flags=["--strict"])[1])
 
