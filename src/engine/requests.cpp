@@ -99,7 +99,7 @@ void Requests::note_polled() {
 
 Status Requests::check_wait(const RequestQueue& queue) const {
   const EngineLock lock(engine_.mutex_);
-  if (!share_ && !was_run_ && !is_closed_)
+  if (!share_ && !was_run_ && !in_run_.load(std::memory_order_relaxed) && !is_closed_)  // the first inlay_run may still wait for the lock
     return error(Code::invalid_state, "nobody computes: inlay_engine_set_thread gives the engine a thread, or another thread calls inlay_run");
   return queue.has_events() ? Status() : engine_.lost_.status();
 }

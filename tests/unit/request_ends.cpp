@@ -123,6 +123,32 @@ TEST_P(RequestsThread, AWaitIsToldOfAnEndBehindItsCheck) {
   EXPECT_EQ(*queue_->wait(1, queue_->n_wakes()), Waited::time_over) << "negative control";
 }
 
+// Also the very first one, as soon as another thread is told that it is BUSY.
+TEST_P(RequestsThread, WhoIsToldThatAnotherOneRunsMayWait) {
+  constexpr int kThreads = 4;
+  int n_busy = 0;
+  for (int round = 0; round < 1'000 && n_busy < 10; ++round) {
+    load_with({.n_context = 64, .max_sessions = 2, .n_threads = 1});
+    Requests& requests = engine_->requests();
+    std::atomic<int> n_ready{0}, n_told{0}, n_over{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&] {
+        for (++n_ready; n_ready < kThreads;) std::this_thread::yield();
+        if (requests.run({}).status().code == Code::busy) {
+          ++n_told;
+          EXPECT_TRUE(requests.check_wait(*queue_).ok());
+        }
+        ++n_over;
+      });
+    }
+    while (n_over < kThreads) (void)requests.counts();  // which keeps those who run waiting for the engine's lock
+    for (std::thread& thread : threads) thread.join();
+    n_busy += n_told;
+  }
+  EXPECT_GT(n_busy, 0);
+}
+
 // Also while it sleeps: else it would be late by what is left of the period before.
 TEST_P(RequestsThread, TakesAnotherShareAtOnce) {
   constexpr int64_t kLong = 600'000'000;
@@ -150,7 +176,7 @@ TEST_P(RequestsThread, TakesItsShareOfTheTime) {
   };
   // Where the process does not get the processor, a share of it says nothing: the best of some rounds.
   double half = 1, sixteenth = 1;
-  for (int round = 0; round < 5 && (half > 0.75 || sixteenth > 0.5 * half); ++round) {
+  for (int round = 0; round < 25 && (half > 0.75 || sixteenth > 0.5 * half); ++round) {
     for (int i = 0; i < 40; ++i) submit(prompt(8), plain(4000));
     const double all = rate({}), part = rate({.busy_us = 8'000, .period_us = 16'000}), little = rate({.busy_us = 1'000, .period_us = 16'000}), again = rate({});
     const auto left = queue_->live();
