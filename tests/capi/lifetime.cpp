@@ -63,6 +63,7 @@ TEST_P(Lifetime, CancelFromAnotherThreadEndsWithinOneStep) {
   const EnginePtr engine = load(params());
   inlay_session_params endless = sized<inlay_session_params>();
   endless.flags = INLAY_SESSION_IGNORE_END_OF_GENERATION;
+  int n_full = 0;
   for (int round = 0; round < 20; ++round) {
     const SessionPtr session = new_session(engine, &endless);
     prefill(session, kPlain);
@@ -79,9 +80,14 @@ TEST_P(Lifetime, CancelFromAnotherThreadEndsWithinOneStep) {
     const int n_at_cancel = n_drawn.load();
     decoder.join();
     EXPECT_EQ(last.kind, INLAY_EVENT_FINISHED);
-    EXPECT_EQ(last.finish_reason, INLAY_FINISH_CANCELLED);
     EXPECT_LE(n_drawn.load(), n_at_cancel + 1);
     EXPECT_EQ(info_of(session).n_tokens, static_cast<int32_t>(kPlain.size()) + n_drawn.load());
+    // This thread may be without its CPU until the context is full.
+    if (last.finish_reason == INLAY_FINISH_CONTEXT_FULL && n_full++ < 20) {
+      --round;
+      continue;
+    }
+    EXPECT_EQ(last.finish_reason, INLAY_FINISH_CANCELLED);
   }
 }
 

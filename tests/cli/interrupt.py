@@ -29,20 +29,26 @@ class Interrupt(unittest.TestCase):
     def test_ctrl_c_in_a_long_prompt_waits_for_nothing(self):
         prompt = "The man had a room. " * 60
         command = [tool_case.TOOL, "run", tool_case.OWN_MODEL, "--device", "reference", "--raw", "--echo", "-p", prompt, "-n", "1", "-t", "1"]
-        begun = time.monotonic()
-        subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
-        whole = time.monotonic() - begun
-        waits = []
-        for _ in range(3):
+        tries = []
+        for _ in range(10):  # on a busy machine the signal may come when the prompt has been run, or its sender may wait for a processor
+            begun = time.monotonic()
+            subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
+            whole = time.monotonic() - begun
             with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as tool:
                 tool.stdout.read(len(prompt))  # which is written before it runs
                 time.sleep(whole / 20)
                 sent = time.monotonic()
                 tool.send_signal(signal.SIGINT)
                 out, said = tool.communicate(timeout=1800)
-                waits.append(time.monotonic() - sent)
-                self.assertEqual((tool.returncode, out, said), (130, b"", b"\n"))
-        self.assertLess(min(waits), whole / 5)
+                waited = time.monotonic() - sent
+            tries.append((tool.returncode, waited, whole))
+            self.assertIn(tool.returncode, (0, 130), said)
+            if tool.returncode == 0 or out:  # too late: the text has begun
+                continue
+            self.assertEqual((tool.returncode, out, said), (130, b"", b"\n"))
+            if waited < whole / 5:
+                return
+        self.fail(f"no try ended at once; codes, waits and whole times: {tries}")
 
     def convert(self, folder, *numbers, **how):
         """Sends signals, all at once, as soon as there is something to leave behind."""

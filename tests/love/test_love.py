@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """examples/love under Xvfb: three characters answer, one of them twice, in frames; the window's picture has text; what fails is shown.
 
-Frames are timed and said. Of them only the engine's median share of a frame is checked, since other programs may have the processors.
+Frames are timed and said. Of them only the engine's median share of a frame is checked, since other programs may have the processors; and only where
+there are many frames, since a pause or two move the median of few.
 usage: test_love.py SmallModel|RealModel
 Environment: INLAY_BUILD; INLAY_KEEP_PICTURES, a folder that gets the pictures.
 """
@@ -24,6 +25,7 @@ LIBRARY = pathlib.Path(os.environ["INLAY_BUILD"]).resolve() / "lib/libinlay.so"
 TALES = ROOT / "examples/model/tales.gguf"
 SMOLLM2 = real_models.MODELS[0].path(real_models.default_folder())
 END_OF_GENERATION, MAX_TOKENS, BUDGET_MS = "1", "3", 4.0
+ENOUGH_FRAMES = 50  # for a median
 WIDTH, HEIGHT = 960, 540
 FRAMES = re.compile(r"^talking: (\d+) frames, ms: engine p50 ([\d.]+) p99 ([\d.]+) longest ([\d.]+); frame p50 ([\d.]+) p99 ([\d.]+) longest ([\d.]+)$", re.M)
 # Of the window: the panel in which problems are shown, and the bubble of the first character.
@@ -91,7 +93,8 @@ class Game(unittest.TestCase):
         found = FRAMES.search(said)
         self.assertTrue(found, said)
         self.assertGreaterEqual(int(found[1]), n_frames)
-        self.assertLess(float(found[2]), BUDGET_MS * 1.5)
+        if int(found[1]) >= ENOUGH_FRAMES:
+            self.assertLess(float(found[2]), BUDGET_MS * 1.5)
         self.check_picture(rows)
 
     def check_picture(self, rows):

@@ -413,9 +413,9 @@ class Limits(unittest.TestCase):
         server = self.served("--answer-ms", 5000)
         with concurrent.futures.ThreadPoolExecutor(16) as clients:
             busy = [clients.submit(server.post, EMBEDDINGS, {"input": ["The old fox said " * 20] * 2048}) for _ in range(12)]
-            wait_for(lambda: server.metrics()["inlay_requests_working"] == 12, "as many as there are threads, and more")
+            wait_for(lambda: server.metrics()["inlay_requests_working"] >= 12, "as many as there are threads, and more")
             late = clients.submit(server.post, EMBEDDINGS, {"input": "a"})
-            wait_for(lambda: server.metrics()["inlay_requests_working"] == 13, "one waits behind them")
+            wait_for(lambda: server.metrics()["inlay_requests_working"] >= 13, "one waits behind them")
             server.process.send_signal(signal.SIGSTOP)
             time.sleep(5.2)
             server.process.send_signal(signal.SIGCONT)

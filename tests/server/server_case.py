@@ -23,6 +23,8 @@ TALES = ROOT / "examples" / "model" / "tales.gguf"
 MEMORY_IS_KEPT = bool(os.environ.get("INLAY_SANITIZE"))  # by the sanitizer: what the process holds says nothing
 SKIPPED = 77  # exit code that ctest shows as a skip
 PATIENCE = 600  # seconds after which a test counts as hung
+LEAK_PATIENCE = 30  # seconds after which what is held still counts as leaked
+SETTLED_S = 1  # a thread may stand still for half of it
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "INLAY_API_KEY"} | {"CUDA_VISIBLE_DEVICES": "-1"}
 ROOM = [{"role": "system", "content": "Mira is a kind innkeeper at an inn in Oakvale."}, {"role": "user", "content": "Do you have a room?"}]
 # As long as the context allows, unless the model ends its tale before.
@@ -102,11 +104,21 @@ class Server:
     def settled(self):
         """What the process holds when no request is left and it has seen that the clients are gone."""
         self.wait_until_idle()
-        found = [self.holds()]
-        while len(found) < 5 or len({held[:2] for held in found[-5:]}) > 1:
+        found, since = self.holds(), time.monotonic()
+        while time.monotonic() - since < SETTLED_S:
             time.sleep(0.05)
-            found.append(self.holds())
-        return found[-1]
+            last, found = found, self.holds()
+            if found[:2] != last[:2]:
+                since = time.monotonic()
+        return found
+
+    def wait_until_settled_as(self, before, patience=LEAK_PATIENCE):
+        """What the process holds once threads and descriptors are as before. The connection that was asked last may be closed late."""
+        self.wait_until_idle()
+        found = []  # pairs of threads and descriptors
+        wait_for(lambda: found.append(self.holds()[:2]) or found[-1] == before[:2],
+                 lambda: f"threads and descriptors are {before[:2]} again: {found[-1]}", self.is_over, patience)
+        return self.settled()
 
     def is_larger(self, before, n_kib):
         """Whether the process holds so much more than before."""
@@ -126,10 +138,10 @@ def events_of(text):
     return [json.loads(part[6:]) for part in parts[:-2]]
 
 
-def wait_for(condition, what, is_over=lambda: False):
-    end = time.monotonic() + PATIENCE
+def wait_for(condition, what, is_over=lambda: False, patience=PATIENCE):
+    end = time.monotonic() + patience
     while not (found := condition()):
-        assert time.monotonic() < end and not is_over(), f"did not happen: {what}"
+        assert time.monotonic() < end and not is_over(), f"did not happen: {what() if callable(what) else what}"
         time.sleep(0.02)
     return found
 

@@ -314,14 +314,16 @@ TEST_P(EngineRequests, ACancelIsTheEndOfTokens) {
 }
 
 TEST_P(EngineRequests, ATimeoutKeepsTheText) {
+  const auto clock = std::make_shared<int64_t>(1'000'000);
+  engine_->requests().live().set_hooks({.now = [clock] { return *clock; }});
   RequestOptions options = plain(100);
   options.timeout_us = 20'000;
   const uint64_t runs = submit(prompt(9), options);
   options.timeout_us = 1;
   const uint64_t waits = submit(prompt(9), options);
-  std::this_thread::sleep_for(std::chrono::microseconds(10));
+  *clock += 10;
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(engine_->requests().run({.one_step = true}).ok());
-  std::this_thread::sleep_for(std::chrono::milliseconds(25));
+  *clock += 25'000;
   engine_->requests().end_expired();
   poll();
   EXPECT_EQ(collected_[runs].end.reason, FinishReason::timeout);

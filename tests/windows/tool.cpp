@@ -56,11 +56,10 @@ TEST(Interrupt, CtrlCInALongPromptWaitsForNothing) {
   std::wstring prompt;
   for (int i = 0; i < 60; ++i) prompt += L"The man had a room. ";
   const Words words = {L"run", kTales, L"--device", L"reference", L"--raw", L"--echo", L"-p", prompt, L"-n", L"1", L"-t", L"1"};
-  const auto begun = Clock::now();
-  EXPECT_EQ(StartedTool(words).end().code, 0u);
-  const double whole = seconds_since(begun);
-  double least = whole;
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 10; ++i) {  // on a busy machine the event may come when the prompt has been run, or its sender may wait for a processor
+    const auto begun = Clock::now();
+    ASSERT_EQ(StartedTool(words).end().code, 0u);
+    const double whole = seconds_since(begun);
     Console console;
     StartedTool tool(words, &console);
     ASSERT_EQ(tool.read(prompt.size()).size(), prompt.size());  // which is written before it runs
@@ -68,12 +67,13 @@ TEST(Interrupt, CtrlCInALongPromptWaitsForNothing) {
     const auto sent = Clock::now();
     ASSERT_TRUE(console.press_ctrl_c(tool.id()));
     const Ended ended = tool.end();
-    least = std::min(least, seconds_since(sent));
-    EXPECT_EQ(ended.code, 130u);
-    EXPECT_EQ(ended.out, "");
-    EXPECT_EQ(ended.said, "\n");
+    const double waited = seconds_since(sent);
+    ASSERT_TRUE(ended.code == 0 || ended.code == 130) << ended.code;
+    if (ended.code == 0 || !ended.out.empty()) continue;  // too late: the text has begun
+    ASSERT_EQ(ended.said, "\n");
+    if (waited < whole / 5) return;
   }
-  EXPECT_LT(least, whole / 5);
+  FAIL() << "no try ended at once";
 }
 
 std::vector<std::string> files_of(const TemporaryFolder& folder) {
