@@ -247,7 +247,7 @@ func TestManyAnswersAtATime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const n = 200
+	const n = 400
 	goroutines, before := runtime.NumGoroutine(), threads(t)
 	ctx, cancel := context.WithCancel(background)
 	defer cancel()
@@ -282,7 +282,7 @@ func TestManyAnswersAtATime(t *testing.T) {
 			}
 		}
 	}
-	if most > before+n/4 {
+	if most > before+3*n/4 { // A thread for each would be n; some are made for those that lost their processor in a call.
 		t.Errorf("%d threads, %d before", most, before)
 	}
 	cancel()

@@ -151,14 +151,17 @@ func TestARequestDuringARefusedPrefill(t *testing.T) {
 // later one never does, and a prefill that has returned without an error can go on.
 func TestTenThousandLateRequests(t *testing.T) {
 	session := sessionOf(t, engineWith(t, func(o *LoadOptions) { o.Threads, o.PrefillChunk = 1, 1 }), &SessionOptions{Flags: SessionIgnoreEndOfGeneration})
-	started := time.Now()
+	takes := time.Hour // the least: another one may have lost its processor meanwhile
 	for i := 0; i < 20; i++ {
 		if err := session.Truncate(0); err != nil {
 			t.Fatal(err)
 		}
+		started := time.Now()
 		prefill(t, session, 1, 2)
+		if took := time.Since(started); took < takes {
+			takes = took
+		}
 	}
-	takes := time.Since(started) / 20
 	random := rand.New(rand.NewSource(1))
 	var stopped, whole, after int
 	rounds := 10000

@@ -112,7 +112,7 @@ func TestSessionMovesBetweenThreads(t *testing.T) {
 // A cancel from another goroutine is seen within one step.
 func TestCancelWithinOneStep(t *testing.T) {
 	engine := engineWith(t, nil)
-	for round := 0; round < 20; round++ {
+	for round, late := 0, 0; round < 20; round++ {
 		session := sessionOf(t, engine, &SessionOptions{Flags: SessionIgnoreEndOfGeneration})
 		generation, err := session.Generate(background, "Once upon a time", nil)
 		if err != nil {
@@ -140,13 +140,18 @@ func TestCancelWithinOneStep(t *testing.T) {
 				count.Add(1)
 			}
 		}
-		if last.Finish != FinishCancelled || last.Kind != EventFinished || last.Token != -1 {
-			t.Errorf("%+v", last)
-		}
 		if after := count.Load() - <-atCancel; after > 1 {
 			t.Errorf("%d tokens were drawn after the cancel", after)
 		}
 		session.Close()
+		if last.Finish == FinishContextFull && late < 20 {
+			late++ // The goroutine that cancels had no processor for so long: once more.
+			round--
+			continue
+		}
+		if last.Finish != FinishCancelled || last.Kind != EventFinished || last.Token != -1 {
+			t.Errorf("%+v", last)
+		}
 	}
 }
 

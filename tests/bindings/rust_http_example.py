@@ -100,19 +100,28 @@ def ask_all(server, prompts):
 
 
 def check_together(server, alone):
-    answers = ask_all(server, PROMPTS)
-    check("each answer is that of its prompt alone", [answer[1] for answer in answers] == alone, answers)
-    check("they came together", max(answer[3] for answer in answers) < min(answer[4] for answer in answers), answers)
+    for _ in range(5):  # on a busy machine a client may come when another one's answer is over
+        answers = ask_all(server, PROMPTS)
+        check("each answer is that of its prompt alone", [answer[1] for answer in answers] == alone, answers)
+        together = max(answer[3] for answer in answers) < min(answer[4] for answer in answers)
+        if together:
+            break
+    check("they came together", together, answers)
 
 
 def check_pieces(server):
     """An answer comes while it is decoded."""
+    for _ in range(5):  # on a busy machine this client may come to read when all of an answer is there
+        n_reads = [count_reads(server, prompt) for prompt in PROMPTS]
+        if max(n_reads) > 3:
+            break
+    check("pieces come one by one", max(n_reads) > 3, n_reads)
+
+
+def count_reads(server, prompt):
     with socket.create_connection(("127.0.0.1", server.port), TIMEOUT) as client:
-        client.sendall(request(PROMPTS[0]))
-        n_reads = 0
-        while client.recv(1 << 16):
-            n_reads += 1
-    check("pieces come one by one", n_reads > 3, n_reads)
+        client.sendall(request(prompt))
+        return sum(1 for _ in iter(lambda: client.recv(1 << 16), b""))
 
 
 def request(prompt):
