@@ -164,12 +164,28 @@ static class AsyncTests
             Expect.Equal(2, second.PromptTokens, "tokens of the prompt");
             other.Prefill(Given.Prompt.Concat(first.Tokens).Concat(new[] { 100, 200 }).ToArray());
             Expect.Sequence(Given.Draw(other, 6), second.Tokens.ToArray(), "tokens");
-            Task<Completion> running = session.CompleteAsync(Given.Prompt, new GenerateOptions { MaxTokens = 100 });
-            Expect.Throws<InvalidOperationException>(() => Result(session.CompleteAsync(Given.Prompt)), "two at a time");
-            session.Cancel();
-            try { Expect.Equal(FinishReason.Cancelled, Result(running).FinishReason, "cancelled"); }
-            catch (OperationCanceledException) { } // it met the prompt
+            for (int tries = 0; !ASecondIsRefusedAndACancelEndsIt(session); tries++) Expect.True(tries < 20, "they end before they are cancelled");
         }
+    }
+
+    // False where the generation had ended when it was cancelled.
+    static bool ASecondIsRefusedAndACancelEndsIt(Session session)
+    {
+        session.Truncate(0);
+        var go = new ManualResetEventSlim();
+        var held = new GenerateOptions { MaxTokens = 100, Stop = new TellingStop(() => go.Wait()) };
+        Task<Completion> running = session.CompleteAsync(Given.Prompt, held);
+        try { Expect.Throws<InvalidOperationException>(() => Result(session.CompleteAsync(Given.Prompt)), "two at a time"); }
+        finally { go.Set(); }
+        session.Cancel();
+        try
+        {
+            FinishReason reason = Result(running).FinishReason;
+            if (reason == FinishReason.MaxTokens) return false;
+            Expect.Equal(FinishReason.Cancelled, reason, "cancelled");
+        }
+        catch (OperationCanceledException) { } // it met the prompt
+        return true;
     }
 
     public static void AMessageIsWrittenAsJson()

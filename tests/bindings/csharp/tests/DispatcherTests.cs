@@ -224,7 +224,7 @@ static class DispatcherTests
                 {
                     try { found[i] = string.Concat(dispatcher.Submit(Ask(i)).ReadText()); }
                     catch (Exception problem) { found[i] = problem.ToString(); }
-                });
+                }) { IsBackground = true };
                 thread.Start();
                 return thread;
             }).ToArray();
@@ -365,7 +365,7 @@ static class DispatcherTests
         {
             try { problem = new CheckFailed("the text ended: " + string.Concat(all[4].ReadText()).Length); }
             catch (Exception thrown) { problem = thrown; }
-        });
+        }) { IsBackground = true };
         reader.Start();
         end(engine, dispatcher);
         foreach (PendingRequest pending in all) Expect.Throws<OperationCanceledException>(() => AsyncTests.Result(pending.Completion), "a task");

