@@ -199,7 +199,9 @@ namespace Inlay
         /// <summary>From now on the token ends it. After it was submitted; it may have been given up meanwhile.</summary>
         internal void Watch()
         {
-            if (HasEnded) Stop();
+            bool is_given_up;
+            lock (_gate) is_given_up = _hasEnded || _isCancelled; // who cancelled it may have done so before it had a number
+            if (is_given_up) Stop();
             if (!_cancellation.CanBeCanceled) return;
             CancellationTokenRegistration registration = _cancellation.Register(pending => ((PendingRequest)pending!).Stop(), this);
             lock (_gate)
