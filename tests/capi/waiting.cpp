@@ -39,7 +39,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, Waiting, testing::Values(INLAY_DEVICE_CPU, INL
 // of the calls alone: a measurement for a machine that does nothing else.
 TEST_P(Waiting, CallsThatDoNotBlockDoNotWaitForAPrompt) {
   const char* given = std::getenv("INLAY_TEST_ROUNDS");
-  const int n_rounds = given ? std::atoi(given) : 3;
+  const int n_rounds = given ? std::atoi(given) : 5;
   std::map<std::string, std::vector<double>> alone, times;
   Report into;
   into.host = {"the default", {}, "C"};

@@ -14,9 +14,10 @@ class TemporaryFolder {
  public:
   TemporaryFolder() {
     static int n_made = 0;
-    path_ = std::filesystem::temp_directory_path() /
-            ("inlay-" + std::to_string(getpid()) + "-" + std::to_string(n_made++));
-    std::filesystem::create_directories(path_);
+    // One of a process that was ended, whose number this one has now, may be there.
+    do {
+      path_ = std::filesystem::temp_directory_path() / ("inlay-" + std::to_string(getpid()) + "-" + std::to_string(n_made++));
+    } while (!std::filesystem::create_directory(path_));
   }
   ~TemporaryFolder() {
     std::error_code ignored;
