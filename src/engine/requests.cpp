@@ -99,7 +99,7 @@ void Requests::note_polled() {
 
 Status Requests::check_wait(const RequestQueue& queue) const {
   const EngineLock lock(engine_.mutex_);
-  if (!share_ && !was_run_ && !in_run_.load(std::memory_order_relaxed) && !is_closed_)  // the first inlay_run may still wait for the lock
+  if (!share_ && !was_run_ && !is_closed_)
     return error(Code::invalid_state, "nobody computes: inlay_engine_set_thread gives the engine a thread, or another thread calls inlay_run");
   return queue.has_events() ? Status() : engine_.lost_.status();
 }
@@ -173,16 +173,19 @@ Result<RunResult> Requests::compute_or_rest(const StepBudget& budget) {
 }
 
 Result<RunResult> Requests::run(const RunBudget& budget) {
-  if (in_run_.exchange(true, std::memory_order_acquire)) return error(Code::busy, "another thread is in inlay_run for the engine");
-  struct Leave {
-    std::atomic<bool>& in_run;
-    ~Leave() { in_run.store(false, std::memory_order_release); }
-  } leave{in_run_};
   {
     const EngineLock lock(engine_.mutex_);
+    if (in_run_) return error(Code::busy, "another thread is in inlay_run for the engine");
     if (share_) return error(Code::invalid_state, "the engine has a thread of its own, which computes its requests");
-    was_run_ = true;
+    in_run_ = was_run_ = true;  // together: who is told BUSY may wait for events
   }
+  struct Leave {
+    Requests& requests;
+    ~Leave() {
+      const EngineLock lock(requests.engine_.mutex_);
+      requests.in_run_ = false;
+    }
+  } leave{*this};
   StepBudget within{.max_step_us = budget.max_step_us, .in_units = budget.us > 0 || budget.host_us > 0};
   within.only_queues = budget.no_wait && engine_.backend_->computes_by_itself();
   const auto given = [](int64_t us) { return us > 0 ? us : INT64_MAX; };

@@ -1,7 +1,6 @@
 // The requests of an engine: in which order they are computed, by inlay_run or by a thread of the engine's own. docs/design/requests.md
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -79,8 +78,7 @@ class Requests {
   RequestSteps steps_;
   std::vector<std::weak_ptr<RequestQueue>> queues_ INLAY_GUARDED_BY(engine_mutex);
 
-  std::atomic<bool> in_run_{false};
-  bool was_run_ INLAY_GUARDED_BY(engine_mutex) = false, is_closed_ INLAY_GUARDED_BY(engine_mutex) = false;
+  bool in_run_ INLAY_GUARDED_BY(engine_mutex) = false, was_run_ INLAY_GUARDED_BY(engine_mutex) = false, is_closed_ INLAY_GUARDED_BY(engine_mutex) = false;
   Condition changed_;  // there is something to compute, or the thread is to do something else
   uint64_t n_changes_ INLAY_GUARDED_BY(engine_mutex) = 0;
   std::optional<ThreadShare> share_ INLAY_GUARDED_BY(engine_mutex);

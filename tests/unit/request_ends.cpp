@@ -123,7 +123,7 @@ TEST_P(RequestsThread, AWaitIsToldOfAnEndBehindItsCheck) {
   EXPECT_EQ(*queue_->wait(1, queue_->n_wakes()), Waited::time_over) << "negative control";
 }
 
-// Also the very first one, as soon as another thread is told that it is BUSY.
+// Beside the very first call of inlay_run too.
 TEST_P(RequestsThread, WhoIsToldThatAnotherOneRunsMayWait) {
   constexpr int kThreads = 4;
   int n_busy = 0;

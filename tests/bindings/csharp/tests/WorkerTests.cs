@@ -246,8 +246,10 @@ static class WorkerTests
                 worker.Start(session, Prompts[0]);
                 Expect.True(Next(worker).Generated.Token >= 0, "token");
                 session.Cancel();
+                int n_at_cancel = session.Info.Tokens;
                 WorkerEvent next = Next(worker);
                 while (!next.IsLast) next = Next(worker);
+                Expect.True(session.Info.Tokens <= n_at_cancel + 2, session.Info.Tokens + " tokens, " + n_at_cancel + " when it was cancelled");
                 reason = next.Generated.FinishReason;
             }
             Expect.Equal(FinishReason.Cancelled, reason, "reason");
