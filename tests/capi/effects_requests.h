@@ -209,8 +209,8 @@ inline std::string computed_behind_others(inlay_load_params params) {
   return std::to_string(stats.n_prefill_tokens);
 }
 
-// Whether a request ends soon whose engine computes for a part of the time. Slow: nothing came for a while, which is much longer than a thread is without
-// its CPU. For one that has all the time, and whose end is what is waited for, the while is longer.
+// An engine computes a request for a part of the time. "fast": the request ended. "slow": no event came for a second, far longer than a thread loses its
+// CPU; for ten seconds where the engine has all of the time.
 inline std::string slow_thread(uint64_t busy_us, uint64_t period_us) {
   inlay_load_params load_params = on(INLAY_DEVICE_CPU);
   load_params.n_threads = 1;

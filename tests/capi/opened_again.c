@@ -37,7 +37,7 @@ static state look(void) {
   return out;
 }
 
-// Without a thread that is in the list for a moment after it was joined, and what it holds: looks again for so long until no more is there than that.
+// Looks until there are no more threads and descriptors than `most`, or the time is over: a joined thread stays in the list for a moment.
 static state look_until(state most, int n_ms) {
   state out = look();
   for (int i = 0; i < n_ms && (out.n_threads > most.n_threads || out.n_descriptors > most.n_descriptors); i++) {

@@ -14,7 +14,7 @@ class TemporaryFolder {
  public:
   TemporaryFolder() {
     static int n_made = 0;
-    // One of a process that was ended, whose number this one has now, may be there.
+    // An ended process that had the same number may have left its folder.
     do {
       path_ = std::filesystem::temp_directory_path() / ("inlay-" + std::to_string(getpid()) + "-" + std::to_string(n_made++));
     } while (!std::filesystem::create_directory(path_));

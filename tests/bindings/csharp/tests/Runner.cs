@@ -133,10 +133,10 @@ static class Given
         }
     }
 
-    /// <summary>How many objects words that stand on a stack by chance may keep alive: Mono's collector looks at stacks conservatively.</summary>
+    /// <summary>How many dead objects may be kept: Mono's collector reads stacks conservatively, and a stale word can look like a reference.</summary>
     internal static readonly int Stale = Type.GetType("Mono.Runtime") == null ? 0 : 2;
 
-    /// <summary>Overwrites what earlier calls left on the stack, below the caller's frame: later calls' frames begin with it.</summary>
+    /// <summary>Overwrites what earlier calls left on the stack below the caller's frame, where later calls will have theirs.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     internal static unsafe int ScrubStack()
     {

@@ -172,7 +172,7 @@ static class WorkerTests
                 sessions.Add(engine.CreateSession(new SessionOptions { MaxTokens = 8 }));
             }
             // The first one's turn lasts until the others are cancelled.
-            ManualResetEventSlim reached = new ManualResetEventSlim(), go = new ManualResetEventSlim(); // not disposed: it may wait yet
+            ManualResetEventSlim reached = new ManualResetEventSlim(), go = new ManualResetEventSlim(); // not disposed: a thread may still wait
             var held = new TellingStop(() => { reached.Set(); go.Wait(); });
             tasks.Add(sessions[0].CompleteAsync(Prompts[0], new GenerateOptions { Stop = held }, sources[0].Token));
             for (int i = 1; i < 6; i++) tasks.Add(sessions[i].CompleteAsync(Prompts[0], null, sources[i].Token));
@@ -240,7 +240,7 @@ static class WorkerTests
         using (Session session = engine.CreateSession(Given.Endless))
         {
             FinishReason reason = FinishReason.ContextFull;
-            for (int round = 0; round < 20 && reason == FinishReason.ContextFull; round++) // which comes first where this thread does not
+            for (int round = 0; round < 20 && reason == FinishReason.ContextFull; round++) // the context may fill before this thread cancels
             {
                 session.Truncate(0);
                 worker.Start(session, Prompts[0]);
