@@ -252,22 +252,21 @@ func TestManyAnswersAtATime(t *testing.T) {
 	ctx, cancel := context.WithCancel(background)
 	defer cancel()
 	var all sync.WaitGroup
-	for i := 0; i < n; i++ {
+	for i := 0; i < n; i++ { // One after the other: a call into C that waits for a lock may take a thread.
+		answer, err := engine.Ask(ctx, &Request{Text: "Once", Session: upTo(12), Priority: i % 8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i%8 == 7 {
+			continue // It is left.
+		}
 		all.Add(1)
-		go func(i int) {
+		go func() {
 			defer all.Done()
-			answer, err := engine.Ask(ctx, &Request{Text: "Once", Session: upTo(12), Priority: i % 8})
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			if i%8 == 7 {
-				return // It is left.
-			}
 			if text, err := answer.Text(); text != want || err != nil {
 				t.Errorf("%q %v, expected %q", text, err, want)
 			}
-		}(i)
+		}()
 	}
 	most := 0
 	done := make(chan struct{})
@@ -282,7 +281,7 @@ func TestManyAnswersAtATime(t *testing.T) {
 			}
 		}
 	}
-	if most > before+3*n/4 { // A thread for each would be n; some are made for those that lost their processor in a call.
+	if most > before+n/4 { // A thread for each would be n.
 		t.Errorf("%d threads, %d before", most, before)
 	}
 	cancel()

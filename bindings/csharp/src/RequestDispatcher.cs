@@ -52,7 +52,11 @@ namespace Inlay
         /// <summary>Ends all requests with an OperationCanceledException.</summary>
         public void Dispose()
         {
-            lock (_gate) _isDisposed = true;
+            lock (_gate)
+            {
+                _isDisposed = true;
+                Monitor.PulseAll(_gate); // its thread ends now, and not when it has waited long enough
+            }
             Queue.Dispose();
             FailAll(() => new OperationCanceledException("the dispatcher was disposed"));
         }

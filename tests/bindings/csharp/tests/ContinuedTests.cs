@@ -66,29 +66,23 @@ static class ContinuedTests
         return begun;
     }
 
-    static void IsCollected(WeakReference session, string what)
-    {
-        for (int i = 0; i < 2000 && session.IsAlive; i++)
-        {
-            Given.CollectGarbage();
-            Thread.Sleep(1);
-        }
-        Expect.True(!session.IsAlive, what);
-    }
-
     public static void ARequestKeepsItsSession()
     {
         using (Engine engine = Given.Engine())
         using (RequestQueue queue = engine.CreateQueue())
         {
-            WeakReference session = Begun(engine, request => queue.Submit(request));
-            Given.CollectGarbage();
-            Expect.Equal(FinishReason.MaxTokens, RequestTests.All(queue).Values.Single().Reason, "its end");
-            IsCollected(session, "a session without requests is collected");
-            IsCollected(Begun(engine, request => engine.CreateQueue().Submit(request)), "that of an abandoned queue is collected");
-            session = Begun(engine, request => queue.Submit(request));
-            queue.Dispose();
-            IsCollected(session, "that of a disposed queue is collected");
+            Given.IsCollected(() =>
+            {
+                WeakReference session = Begun(engine, request => queue.Submit(request));
+                Given.CollectGarbage();
+                Expect.Equal(FinishReason.MaxTokens, RequestTests.All(queue).Values.Single().Reason, "its end");
+                return session;
+            }, "a session without requests is collected");
+            Given.IsCollected(() => Begun(engine, request => engine.CreateQueue().Submit(request)), "that of an abandoned queue is collected");
+            Given.IsCollected(() =>
+            {
+                using (RequestQueue disposed = engine.CreateQueue()) return Begun(engine, request => disposed.Submit(request));
+            }, "that of a disposed queue is collected");
         }
     }
 

@@ -422,14 +422,7 @@ static class DispatcherTests
     {
         using (Engine engine = Threaded(2))
         {
-            WeakReference dropped = Dropped(engine);
-            var watch = Stopwatch.StartNew();
-            while (dropped.IsAlive && watch.ElapsedMilliseconds < RequestTests.Limit)
-            {
-                Thread.Sleep(50);
-                Given.CollectGarbage();
-            }
-            Expect.True(!dropped.IsAlive, "it is collected");
+            Given.IsCollected(() => Dropped(engine), "it is collected", 20);
         }
     }
 

@@ -81,9 +81,13 @@ static class LifetimeTests
         options.MaxSessions = 64;
         using (Engine engine = Engine.Load(Given.Model, options))
         {
-            OnItsOwnStack(() => Drop(engine));
-            Given.CollectGarbage();
-            int left = engine.Stats.Sessions;
+            int left = int.MaxValue;
+            for (int i = 0; i < 3 && left > Given.Stale; i++)
+            {
+                OnItsOwnStack(() => Drop(engine));
+                Given.CollectGarbage();
+                left = engine.Stats.Sessions;
+            }
             Expect.True(left <= Given.Stale, "sessions that are left: " + left);
             Expect.True(engine.Stats.KvBlocksUsed <= left, "blocks that are left: " + engine.Stats.KvBlocksUsed);
 
@@ -128,27 +132,29 @@ static class LifetimeTests
     // Messages can come as long as a session lives, so that is how long their handler has to.
     public static void AHandlerLivesAsLongAsItsLastSession()
     {
-        Session session = null;
-        WeakReference listener = null;
-        OnItsOwnStack(() =>
+        Given.IsCollected(() =>
         {
-            LoadOptions options = Given.Options;
-            var target = new Listener();
-            options.Log = target.Hear;
-            listener = new WeakReference(target);
-            using (Engine engine = Engine.Load(Given.Model, options)) session = engine.CreateSession().Fork();
-            if (target.Heard == 0) throw new CheckFailed("no messages");
-        });
-        Given.CollectGarbage();
-        Expect.True(listener.IsAlive, "while a fork is left, the handler lives");
-        OnItsOwnStack(() =>
-        {
-            session.Prefill(Given.Prompt);
-            session.Dispose();
-            session = null;
-        });
-        Given.CollectGarbage();
-        Expect.True(!listener.IsAlive, "afterwards it is collected");
+            Session session = null;
+            WeakReference listener = null;
+            OnItsOwnStack(() =>
+            {
+                LoadOptions options = Given.Options;
+                var target = new Listener();
+                options.Log = target.Hear;
+                listener = new WeakReference(target);
+                using (Engine engine = Engine.Load(Given.Model, options)) session = engine.CreateSession().Fork();
+                if (target.Heard == 0) throw new CheckFailed("no messages");
+            });
+            Given.CollectGarbage();
+            Expect.True(listener.IsAlive, "while a fork is left, the handler lives");
+            OnItsOwnStack(() =>
+            {
+                session.Prefill(Given.Prompt);
+                session.Dispose();
+                session = null;
+            });
+            return listener;
+        }, "afterwards it is collected");
     }
 
     static Engine Use(Engine engine)
@@ -247,10 +253,15 @@ static class LifetimeTests
                 return GC.GetAllocatedBytesForCurrentThread() - before;
             };
             step(); // compiles
-            Expect.Equal(0L, step(), "bytes of fifty steps");
-            long start = GC.GetAllocatedBytesForCurrentThread();
-            session.DecodeStep().Top.ToString();
-            Expect.True(GC.GetAllocatedBytesForCurrentThread() > start, "what does allocate is seen");
+            Given.AllocatesNothing(step, "bytes of fifty steps");
+            bool is_seen = false;
+            for (int i = 0; i < 10 && !is_seen; i++)
+            {
+                long start = GC.GetAllocatedBytesForCurrentThread();
+                session.DecodeStep().Top.ToString();
+                is_seen = GC.GetAllocatedBytesForCurrentThread() > start;
+            }
+            Expect.True(is_seen, "what does allocate is seen");
         }
     }
 }

@@ -630,7 +630,11 @@ static class RequestTests
     static bool IsReady(long handle, int ms)
     {
         const short readable = 1;
-        return poll(new[] { new PollFd { fd = (int)handle, events = readable } }, (UIntPtr)1u, ms) == 1;
+        const int interrupted = 4; // by Mono's collector
+        int n;
+        do n = poll(new[] { new PollFd { fd = (int)handle, events = readable } }, (UIntPtr)1u, ms);
+        while (n < 0 && Marshal.GetLastWin32Error() == interrupted);
+        return n == 1;
     }
 
     public static void AHandleIsReadyWhileThereIsSomethingToPoll()
@@ -672,7 +676,7 @@ static class RequestTests
                 return GC.GetAllocatedBytesForCurrentThread() - before;
             };
             frames(); // compiles
-            Expect.Equal(0L, frames(), "bytes of forty frames");
+            Given.AllocatesNothing(frames, "bytes of forty frames");
         }
     }
 }

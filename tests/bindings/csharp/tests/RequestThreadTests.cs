@@ -138,16 +138,20 @@ static class RequestThreadTests
     {
         using (Engine engine = Given.Engine())
         {
-            // The collector looks at the stack conservatively: what another thread's stack held is certainly gone.
-            Started(() =>
-            {
-                for (int i = 0; i < 50; i++) engine.CreateQueue().Submit(RequestTests.Endless());
-                engine.Run(null, null, RunFlags.OneStep);
-            }).Join();
             RequestQueue kept = engine.CreateQueue();
             kept.Submit(RequestTests.Endless());
-            Given.CollectGarbage();
-            int left = engine.Run(null, null, RunFlags.OneStep).Requests;
+            int left = int.MaxValue;
+            for (int round = 0; round < 3 && left > 1 + Given.Stale; round++)
+            {
+                // The collector looks at the stack conservatively: what another thread's stack held is certainly gone.
+                Started(() =>
+                {
+                    for (int i = 0; i < 50; i++) engine.CreateQueue().Submit(RequestTests.Endless());
+                    engine.Run(null, null, RunFlags.OneStep);
+                }).Join();
+                Given.CollectGarbage();
+                left = engine.Run(null, null, RunFlags.OneStep).Requests;
+            }
             Expect.True(left >= 1 && left <= 1 + Given.Stale, "requests that are left: " + left);
             kept.Dispose();
             Expect.True(engine.Run().Requests < left, "and without the last one");

@@ -158,6 +158,38 @@ static class Given
             GC.WaitForPendingFinalizers();
         }
     }
+
+    /// <summary>What `made` makes and drops is collected within some seconds. Where stacks are read conservatively a stale word on a thread
+    /// that sleeps can keep one object as long as it likes: so there it is tried with up to five.</summary>
+    internal static void IsCollected(Func<WeakReference> made, string what, int seconds = 10)
+    {
+        for (int attempts = Stale == 0 ? 1 : 5; attempts > 0; attempts--)
+        {
+            WeakReference one = made();
+            var watch = Stopwatch.StartNew();
+            while (one.IsAlive && watch.ElapsedMilliseconds < seconds * 1000)
+            {
+                CollectGarbage();
+                System.Threading.Thread.Sleep(1);
+            }
+            if (!one.IsAlive) return;
+        }
+        Expect.True(false, what);
+    }
+
+    /// <summary>What `bytes_of` gives is 0. Where another thread's collection comes between, Mono's count is wrong by the part of the nursery
+    /// that this thread had: then it is measured again.</summary>
+    internal static void AllocatesNothing(Func<long> bytes_of, string what)
+    {
+        long bytes = 0;
+        for (int i = 0; i < 10; i++)
+        {
+            int collections = GC.CollectionCount(0);
+            bytes = bytes_of();
+            if (bytes == 0 || collections == GC.CollectionCount(0)) break;
+        }
+        Expect.Equal(0L, bytes, what);
+    }
 }
 
 static class Runner
