@@ -105,8 +105,9 @@ install_packages() {
     fi
   fi
   say "installing $*"
-  "${as_root[@]}" apt-get update -qq </dev/null
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" </dev/null
+  local patient=(-o Acquire::Retries=5 -o DPkg::Lock::Timeout=300)  # another apt may be at work
+  "${as_root[@]}" apt-get "${patient[@]}" update -qq </dev/null
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get "${patient[@]}" install -y -qq --no-install-recommends "$@" </dev/null
 }
 
 # Ubuntu 22.04 packages CMake 3.22: take a newer one from the Python package index into the cache.
@@ -149,7 +150,7 @@ fetch_mimalloc() {
   write_source_lists "$apt_root/sources.d"
   options=(-qq -o "Dir::Etc::SourceList=/dev/null" -o "Dir::Etc::SourceParts=$apt_root/sources.d"
     -o "Dir::State::Lists=$apt_root/lists" -o "Dir::Cache=$apt_root" -o "Dir::Cache::Archives=$apt_root/archives"
-    -o "APT::Sandbox::User=$(id -un)")
+    -o "APT::Sandbox::User=$(id -un)" -o "Acquire::Retries=5")
   say "fetching the source package of mimalloc"
   if apt-get "${options[@]}" update </dev/null &&
     (cd "$apt_root/download" && apt-get "${options[@]}" source mimalloc </dev/null >/dev/null) &&

@@ -27,9 +27,10 @@ double since(Clock::time_point begin) { return std::chrono::duration<double>(Clo
 
 // A joined thread is in the list for a moment longer, and what it holds.
 void check_held(Case& the_case, Held& before, Tally& tally) {
-  const int n_turns = the_case.planted ? 1000 : 10'000;  // what was planted stays, and a case that takes long counts as hung
+  const Clock::time_point begin = Clock::now();
   Held after = held_by_this_process();
-  for (int i = 0; i < n_turns && (after.n_threads > before.n_threads || after.n_descriptors > before.n_descriptors); ++i) {
+  for (int i = 0; i < 10'000 && (after.n_threads > before.n_threads || after.n_descriptors > before.n_descriptors); ++i) {
+    if (the_case.planted && since(begin) > 1) break;  // what was planted stays, and a case that takes long counts as hung
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     after = held_by_this_process();
   }

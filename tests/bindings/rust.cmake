@@ -73,6 +73,7 @@ set_tests_properties(bindings.rust_embeddings PROPERTIES PASS_REGULAR_EXPRESSION
 foreach(name chat http)
   rust_program_test(example_${name} Python3::Interpreter -B ${CMAKE_CURRENT_SOURCE_DIR}/rust_${name}_example.py ${INLAY_TEST_MODEL} ${rust_bin}${name})
 endforeach()
+set_tests_properties(bindings.rust_example_http PROPERTIES PROCESSORS 2)
 
 # Without the library a program starts and says what it tried; one that is linked with it does not look for it.
 set(without env -u LD_LIBRARY_PATH)

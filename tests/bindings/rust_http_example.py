@@ -160,12 +160,15 @@ def check_small_pool(command, model, alone):
 
 
 def check_too_many(server, alone):
-    """More than may wait are refused, until some of these have left."""
-    with contextlib.ExitStack() as stack:
-        for _ in range(MOST_CLIENTS):
-            stack.enter_context(socket.create_connection(("127.0.0.1", server.port), TIMEOUT))
-        answer = ask(server, PROMPTS[0])
-        check("one more is refused", answer[:2] == (503, "too many clients\n"), answer)
+    """More than may wait are refused, until some of these have left. Those that are silent are let go after a while: they have to come within it."""
+    for _ in range(5):
+        with contextlib.ExitStack() as stack:
+            for _ in range(MOST_CLIENTS):
+                stack.enter_context(socket.create_connection(("127.0.0.1", server.port), TIMEOUT))
+            answer = ask(server, PROMPTS[0])
+        if answer[0] == 503:
+            break
+    check("one more is refused", answer[:2] == (503, "too many clients\n"), answer)
     end = time.monotonic() + TIMEOUT
     while (answer := ask(server, PROMPTS[0]))[0] == 503 and time.monotonic() < end:
         time.sleep(0.02)

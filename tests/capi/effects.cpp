@@ -15,6 +15,7 @@
 #include "tests/capi/effects_chat.h"
 #include "tests/capi/effects_requests.h"
 #include "tests/capi/effects_states.h"
+#include "tests/support/temporary_folder.h"
 
 namespace inlay::test {
 namespace {
@@ -194,7 +195,8 @@ EffectRow convert_row(const char* field, Kind kind, std::function<void(inlay_con
 // A folder whose tokenizer says what other programs do not read in a GGUF file; what its conversion logs.
 std::string logged_conversion(void (*log)(void*, inlay_log_level, const char*, size_t), std::string* into) {
   namespace fs = std::filesystem;
-  const fs::path folder = testing::TempDir() + "inlay_effects_folder_" + std::to_string(::getpid());
+  const TemporaryFolder temporary;
+  const fs::path folder = temporary.path("model");
   fs::copy(INLAY_SOURCE_DIR "/examples/model/hf", folder);
   const std::vector<char> bytes = file_bytes(folder / "tokenizer.json");
   json tokenizer = json::parse(bytes);
@@ -204,11 +206,9 @@ std::string logged_conversion(void (*log)(void*, inlay_log_level, const char*, s
   inlay_convert_params params = sized<inlay_convert_params>();
   params.log = log;
   params.log_user = into;
-  const std::string out = folder.string() + ".gguf";
+  const std::string out = temporary.path("model.gguf");
   inlay_error err;
   const auto status = inlay_convert(folder.string().c_str(), SIZE_MAX, out.c_str(), SIZE_MAX, &params, &err);
-  fs::remove_all(folder);
-  fs::remove(out);
   return status == INLAY_OK ? *into : failure(status, err);
 }
 

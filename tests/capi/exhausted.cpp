@@ -6,10 +6,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <limits>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -20,12 +23,14 @@
 namespace inlay::test {
 namespace {
 
-size_t resident_bytes() {
-  FILE* file = std::fopen("/proc/self/statm", "r");
-  size_t all = 0, resident = 0;
-  if (!file || std::fscanf(file, "%zu %zu", &all, &resident) != 2) ADD_FAILURE() << "no /proc/self/statm";
-  if (file) std::fclose(file);
-  return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+// Without the pages of files. /proc/self/statm counts per processor, and so can be wrong by hundreds of KiB.
+size_t anonymous_bytes() {
+  std::ifstream file("/proc/self/smaps_rollup");
+  size_t kib = 0;
+  for (std::string line; std::getline(file, line) && std::sscanf(line.c_str(), "Anonymous: %zu", &kib) != 1;) {
+  }
+  EXPECT_GT(kib, 0u) << "no /proc/self/smaps_rollup";
+  return kib << 10;
 }
 
 class Exhausted : public testing::Test {
@@ -63,11 +68,15 @@ class Exhausted : public testing::Test {
       }
     };
     run(20);
-    const size_t before = resident_bytes();
-    run(kThreads);
-    const size_t after = resident_bytes();
+    double least = std::numeric_limits<double>::infinity();
+    for (int round = 0; round < 2; ++round) {  // what stays does so each time
+      const size_t before = anonymous_bytes();
+      run(kThreads);
+      const size_t after = anonymous_bytes();
+      least = std::min(least, after > before ? static_cast<double>(after - before) / kThreads : 0);
+    }
     api_.inlay_free(engine);
-    return after > before ? static_cast<double>(after - before) / kThreads : 0;
+    return least;
   }
 
   inlay_dl api_{};

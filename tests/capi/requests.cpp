@@ -314,29 +314,34 @@ TEST(Requests, QueuesOutliveTheirEngine) {
 
 // A call that would compute all of them returns soon, and ends them as it leaves.
 TEST(Requests, AnEngineIsFreedBesideInlayRun) {
-  EnginePtr engine = small_engine();
-  const QueuePtr queue = new_queue(engine);
   const inlay_session_params session = up_to(200);
-  for (int i = 0; i < 200; ++i) submit(queue, request_of(Tokens(40, 65), &session));
-  std::thread runs([engine = engine.get()] {
-    inlay_error err;
-    inlay_run_info info = sized<inlay_run_info>();
-    EXPECT_EQ(inlay_run(engine, nullptr, &info, &err), INLAY_INVALID_STATE) << err.message;
-  });
-  Answers answers;
-  while (poll(queue.get(), answers) == 0) std::this_thread::yield();
-  engine.reset();
-  uint64_t none = 0;
-  const inlay_request request = request_of(kPlain);
-  EXPECT_EQ(inlay_submit(queue.get(), &request, &none, nullptr), INLAY_INVALID_STATE);
-  runs.join();
-  while (poll(queue.get(), answers) > 0) {
-  }
-  EXPECT_EQ(answers.size(), 200u);
   int n_cancelled = 0;
-  for (const auto& [id, answer] : answers) {
-    EXPECT_EQ(answer.n_ends, 1) << id;
-    n_cancelled += answer.reason == INLAY_FINISH_CANCELLED;
+  for (int round = 0; round < 10 && n_cancelled <= 100; ++round) {  // this thread may be without its CPU until most have ended
+    EnginePtr engine = small_engine();
+    const QueuePtr queue = new_queue(engine);
+    for (int i = 0; i < 200; ++i) submit(queue, request_of(Tokens(40, 65), &session));
+    inlay_status ran = INLAY_OK;
+    inlay_error why;
+    std::thread runs([&, engine = engine.get()] {
+      inlay_run_info info = sized<inlay_run_info>();
+      ran = inlay_run(engine, nullptr, &info, &why);
+    });
+    Answers answers;
+    while (poll(queue.get(), answers) == 0) std::this_thread::yield();
+    engine.reset();
+    uint64_t none = 0;
+    const inlay_request request = request_of(kPlain);
+    EXPECT_EQ(inlay_submit(queue.get(), &request, &none, nullptr), INLAY_INVALID_STATE);
+    runs.join();
+    while (poll(queue.get(), answers) > 0) {
+    }
+    EXPECT_EQ(answers.size(), 200u);
+    n_cancelled = 0;
+    for (const auto& [id, answer] : answers) {
+      EXPECT_EQ(answer.n_ends, 1) << id;
+      n_cancelled += answer.reason == INLAY_FINISH_CANCELLED;
+    }
+    EXPECT_EQ(ran, n_cancelled > 0 ? INLAY_INVALID_STATE : INLAY_OK) << why.message;
   }
   EXPECT_GT(n_cancelled, 100);
 }

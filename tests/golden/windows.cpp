@@ -14,6 +14,7 @@
 #include "tests/support/devices.h"
 #include "tests/support/forced_draws.h"
 #include "tests/support/random_model.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/test_data.h"
 
 namespace inlay::golden {
@@ -27,7 +28,8 @@ constexpr double kMaxNmseOfARowOnCuda = 1e-5;
 // "some": a window of 40 tokens in the first of two layers; "all": of 70 in both.
 std::string model_path(const std::string& name) {
   if (name != "some" && name != "all") return test::model_file(name);
-  const std::string path = testing::TempDir() + "windows-" + std::to_string(getpid()) + "-" + name + ".gguf";
+  static const test::TemporaryFolder folder;
+  const std::string path = folder.path(name + ".gguf");
   if (std::filesystem::exists(path)) return path;
   const bool some = name == "some";
   const std::vector<std::byte> bytes =
@@ -36,13 +38,6 @@ std::string model_path(const std::string& name) {
       .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   return path;
 }
-
-class RemoveModels : public testing::Environment {
-  void TearDown() override {
-    for (const char* name : {"some", "all"}) std::filesystem::remove(model_path(name));
-  }
-};
-[[maybe_unused]] const auto* const kRemoveModels = testing::AddGlobalTestEnvironment(new RemoveModels);
 
 Target target_of(DeviceKind device) {
   const std::vector<Target> all = all_targets();

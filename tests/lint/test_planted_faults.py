@@ -55,8 +55,8 @@ class PlantedFaults(unittest.TestCase):
     def test_what_counts_as_found(self):
         (self.root / "bin").mkdir()
         program = self.root / "bin" / planted.PROGRAM
-        planted.LIMIT_S = 1
         for what, script, wanted in RESULTS:
+            planted.LIMIT_S = 1 if what == "hangs" else 60
             program.write_text("#!/bin/sh\n" + script + "\n", encoding="utf-8")
             program.chmod(0o755)
             with self.subTest(what):

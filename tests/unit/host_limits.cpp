@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/temporary_folder.h"
+
 namespace inlay {
 namespace {
 
@@ -17,10 +19,8 @@ constexpr uint64_t kMiB = uint64_t{1} << 20;
 class HostLimits : public testing::Test {
  protected:
   void SetUp() override {
-    root_ = testing::TempDir() + "inlay_limits_" + std::to_string(getpid());
     write("/proc/meminfo", "MemTotal:  8388608 kB\nMemFree: 1 kB\nMemAvailable:  4194304 kB\nSwapFree:  1024 kB\n");
   }
-  void TearDown() override { std::filesystem::remove_all(root_); }
 
   void write(const std::string& path, const std::string& text) {
     std::filesystem::create_directories(std::filesystem::path(root_ + path).parent_path());
@@ -38,7 +38,8 @@ class HostLimits : public testing::Test {
   }
   HostMemory memory() const { return host_memory(root_); }
 
-  std::string root_;
+  const test::TemporaryFolder folder_;
+  const std::string root_ = folder_.path();
 };
 
 TEST_F(HostLimits, TheMachineAlone) {

@@ -62,6 +62,7 @@ TEST_P(EngineRequestParts, SharedBlocksAreWantedOnce) {
 // Nor may what is between the two in importance keep the first one from computing it.
 TEST_P(EngineRequestParts, WhoComputesWhatAnotherOneWaitsForHasItsLevel) {
   load_with({.n_context = 512, .max_sessions = 4, .n_threads = 2, .prefill_chunk = 32});
+  engine_->requests().live().set_hooks({.now = [] { return int64_t{0}; }});  // no level rises
   std::vector<int32_t> more = prompt(64);
   for (int32_t k = 0; k < 5; ++k) more.push_back(200 + k);
   const auto of_priority = [](int32_t priority) {

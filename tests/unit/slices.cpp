@@ -285,37 +285,44 @@ TEST_P(Slices, APrefillUnderWayWaitsForTheirEnd) {
   step(*s), step(*twin);
   Session* one[] = {s.get()};
   StepEvent event;
-  std::atomic<bool> is_over{false};
-  std::thread other([&] {
-    size_t n_done = 0;
-    EXPECT_TRUE(long_one->prefill(prompt(3000), n_done).ok());
-    EXPECT_EQ(n_done, 3000u);
-    is_over = true;
-  });
-  while (long_one->info().generation == 0) std::this_thread::yield();  // one that comes later is refused
-  // Slice behind slice, with no pause of which a prefill could make use.
+  constexpr int kRounds = 20;  // this thread may be without its CPU until the prefill is over
   int n_beside = 0;
-  for (int i = 0; i < 60; ++i) {
-    const bool was_over = is_over;
-    for (int32_t left = 1; left > 0;) left = slice(one, 1, {&event, 1});
-    EXPECT_EQ(event.sample.token, step(*twin).sample.token) << i;
-    n_beside += was_over ? 0 : 1;
+  for (int round = 0; round < kRounds && n_beside == 0; ++round) {
+    ASSERT_TRUE(long_one->truncate(0).ok());
+    const uint64_t generation = long_one->info().generation;
+    std::atomic<bool> is_over{false};
+    std::thread other([&] {
+      size_t n_done = 0;
+      EXPECT_TRUE(long_one->prefill(prompt(3000), n_done).ok());
+      EXPECT_EQ(n_done, 3000u);
+      is_over = true;
+    });
+    while (long_one->info().generation == generation) std::this_thread::yield();  // one that comes later is refused
+    // Slice behind slice, with no pause of which a prefill could make use.
+    for (int i = 0; i < 60; ++i) {
+      const bool was_over = is_over;
+      for (int32_t left = 1; left > 0;) left = slice(one, 1, {&event, 1});
+      EXPECT_EQ(event.sample.token, step(*twin).sample.token) << i;
+      n_beside += was_over ? 0 : 1;
+    }
+    other.join();
   }
-  other.join();
   EXPECT_GT(n_beside, 0) << "negative control: the prefill was under way";
 
   // One that waits is cancelled as any other.
-  ASSERT_TRUE(long_one->truncate(0).ok());
-  const uint64_t generation = long_one->info().generation;
   Status cancelled;
-  size_t n_done = 0;
-  std::thread waiting([&] { cancelled = long_one->prefill(prompt(3000), n_done); });
-  while (long_one->info().generation == generation) std::this_thread::yield();
-  ASSERT_GT(slice(one, 1, {&event, 1}), 0);
-  long_one->cancel();
-  waiting.join();
+  for (int round = 0; round < kRounds && cancelled.ok(); ++round) {
+    ASSERT_TRUE(long_one->truncate(0).ok());
+    const uint64_t generation = long_one->info().generation;
+    size_t n_done = 0;
+    std::thread waiting([&] { cancelled = long_one->prefill(prompt(3000), n_done); });
+    while (long_one->info().generation == generation) std::this_thread::yield();
+    EXPECT_GT(slice(one, 1, {&event, 1}), 0);
+    long_one->cancel();
+    waiting.join();
+    EXPECT_EQ(slice(one, 1 << 20, {&event, 1}), 0);
+  }
   EXPECT_EQ(cancelled.code, Code::cancelled) << cancelled.message;
-  EXPECT_EQ(slice(one, 1 << 20, {&event, 1}), 0);
 }
 
 TEST_P(Slices, AllocateNothingAfterWarmUp) {

@@ -51,7 +51,7 @@ def run(command, mib):
             host.kill()
             code = "it hangs"
         errors.seek(0)
-        return limit, said, last, f"{code} {errors.read()[-600:]}".strip()
+        return limit, said, last, f"{code}\n{errors.read()[-600:]}".strip()  # what Wine says of itself begins a line
 
 
 def main():
