@@ -7,6 +7,7 @@
 #endif
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -426,13 +427,13 @@ TEST(Gguf, OpensALargeVocabularyQuickly) {
   const TemporaryFolder folder;
   const std::string path = folder.write("vocabulary.gguf", image.build());
   // Best of five runs, and of more while the machine is too busy for the limit.
-#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  constexpr double kLimitMs = 15;
+#if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  const double limit_ms = std::getenv("INLAY_EMULATOR") ? 1e9 : 40;
 #else
-  constexpr double kLimitMs = 1e9;
+  const double limit_ms = 1e9;
 #endif
   double best_ms = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < 5 || (best_ms >= kLimitMs && i < 500); ++i) {
+  for (int i = 0; i < 5 || (best_ms >= limit_ms && i < 500); ++i) {
     const double begin = test::processor_seconds();
     const Result<Checkpoint> c = open_gguf(path);
     const double ms = 1e3 * (test::processor_seconds() - begin);
@@ -440,7 +441,7 @@ TEST(Gguf, OpensALargeVocabularyQuickly) {
     best_ms = std::min(best_ms, ms);
   }
   RecordProperty("best_us", static_cast<int>(best_ms * 1000));
-  EXPECT_LT(best_ms, kLimitMs);
+  EXPECT_LT(best_ms, limit_ms);
 }
 
 }  // namespace
