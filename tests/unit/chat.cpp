@@ -418,8 +418,13 @@ TEST(ChatTokens, AllTemplatesAndConversations) {
   for (const Case& c : all_cases([](std::string&) {})) {
     ChatOptions options = defaults;
     options.source = c.source;
-    const auto text = render_chat(**engine, c.talk, options);
-    const auto tokens = tokenize_chat(**engine, c.talk, options);
+    auto text = render_chat(**engine, c.talk, options);
+    auto tokens = tokenize_chat(**engine, c.talk, options);
+    // A template that writes the time of day may be rendered in two minutes.
+    if (const auto later = render_chat(**engine, c.talk, options); text.ok() && later.ok() && *later != *text) {
+      text = render_chat(**engine, c.talk, options);
+      tokens = tokenize_chat(**engine, c.talk, options);
+    }
     ASSERT_EQ(text.ok(), tokens.ok()) << c.name;
     if (!text.ok()) continue;
     ++n_rendered;
