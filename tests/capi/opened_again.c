@@ -10,7 +10,7 @@
 #include "capi/inlay_dl.h"
 
 typedef struct state {
-  long kib, n_threads, n_descriptors;
+  long n_threads, n_descriptors;
 } state;
 
 static inlay_error err;
@@ -29,7 +29,7 @@ static long entries(const char* path) {
 }
 
 static state look(void) {
-  const state out = {0, entries("/proc/self/task"), entries("/proc/self/fd")};
+  const state out = {entries("/proc/self/task"), entries("/proc/self/fd")};
   return out;
 }
 
@@ -117,10 +117,10 @@ int main(int argc, char** argv) {
   const char* forgets = argc > 4 ? argv[4] : NULL;
   const int n_tenth = n_rounds / 10, n_kib = 4 * n_tenth;
   const int n_ms = forgets ? 1000 : 10000;  // what is forgotten stays in any case
-  state before = {0, 0, 0}, least = {0, LONG_MAX, LONG_MAX}, after;
+  state before = {0, 0}, least = {LONG_MAX, LONG_MAX}, after;
   // Of each round behind the first tenth, and of as many last ones. mimalloc keeps the library's pages for a while and gives them back when it likes,
   // so that the process holds up to 600 KiB more or less without a reason of its own.
-  long *first_kib, *last_kib;
+  long *first_kib, *last_kib, kib_before, kib_after;
   if (argc < 3 || n_tenth < 1) return 2;
   first_kib = calloc((size_t)n_kib, sizeof(long));
   last_kib = calloc((size_t)n_kib, sizeof(long));
@@ -137,14 +137,14 @@ int main(int argc, char** argv) {
     if (run_round(argv[1], argv[2], forgets)) return 2;
   }
   after = look_until(before, n_ms);
-  before.kib = median(first_kib, n_kib);
-  after.kib = median(last_kib, n_kib);
+  kib_before = median(first_kib, n_kib);
+  kib_after = median(last_kib, n_kib);
   free(first_kib);
   free(last_kib);
-  printf("%d rounds: %ld and %ld KiB, %ld and %ld threads, %ld and %ld descriptors\n", n_rounds, before.kib, after.kib, before.n_threads, after.n_threads,
+  printf("%d rounds: %ld and %ld KiB, %ld and %ld threads, %ld and %ld descriptors\n", n_rounds, kib_before, kib_after, before.n_threads, after.n_threads,
          before.n_descriptors, after.n_descriptors);
   // A thousand rounds that forget 4 KiB each show as 2,000.
-  if (before.kib > 0 && after.kib <= before.kib + 1000 && after.n_threads == before.n_threads && after.n_descriptors == before.n_descriptors) return 0;
+  if (kib_before > 0 && kib_after <= kib_before + 1000 && after.n_threads == before.n_threads && after.n_descriptors == before.n_descriptors) return 0;
   printf("something stays\n");
   return 1;
 }

@@ -6,8 +6,9 @@ Usage: same_text.py TOKENS PROMPT OTHER_PROMPT OUTPUT TOOL...
 TOOL: the command that runs the other system's tool, which is given OTHER_PROMPT. Its text is left in OUTPUT.
 """
 import pathlib
-import subprocess
 import sys
+
+from emulated import output_of
 
 ROOT = pathlib.Path(__file__).parents[2]
 sys.path.append(str(ROOT / "tests/lint"))
@@ -16,10 +17,7 @@ from needs import native_tool  # noqa: E402  # pylint: disable=wrong-import-posi
 
 def text(tool, prompt, tokens):
     command = [*tool, "run", "examples/model/tales.gguf", "--temp", "0", "--raw", "--tokens", tokens, "--prompt", prompt]
-    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=False)
-    if done.returncode != 0:
-        sys.exit(done.stdout.decode(errors="replace") or 1)  # of an emulator that ended at once again.py has to see nothing
-    return done.stdout
+    return output_of(command, cwd=ROOT)
 
 
 def main():
@@ -27,7 +25,8 @@ def main():
     if not native_tool():
         print("skipped: needs a tool for this machine")
         return 77
-    wanted, found = text([native_tool()], prompt, tokens), text(tool, other_prompt, tokens)
+    found = text(tool, other_prompt, tokens)  # first: this machine's tool writes what it took
+    wanted = text([native_tool()], prompt, tokens)
     pathlib.Path(output).write_bytes(found)
     if wanted != found:
         differing = (i for i, (a, b) in enumerate(zip(wanted, found)) if a != b)

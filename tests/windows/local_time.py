@@ -8,9 +8,12 @@ usage: local_time.py PROGRAM ZONES [TRUTH] -- EMULATOR...
 """
 import datetime
 import os
-import subprocess
+import pathlib
 import sys
 import zoneinfo
+
+sys.path.append(str(pathlib.Path(__file__).parents[1] / "cross"))
+from emulated import output_of  # noqa: E402  # pylint: disable=wrong-import-position
 
 STEP = 1800 * 5 + 7
 
@@ -24,10 +27,7 @@ def main():
     n_wrong = 0
     for name in zones.split(","):
         zone = zoneinfo.ZoneInfo(truth[0] if truth else name)
-        done = subprocess.run([*emulator, program, str(begin), str(STEP), str(count)], env=os.environ | {"TZ": name}, stdout=subprocess.PIPE, text=True, check=False)
-        if done.returncode != 0:
-            sys.exit(done.stdout or 1)  # of an emulator that ended at once tests/cross/again.py has to see nothing
-        lines = done.stdout.splitlines()
+        lines = output_of([*emulator, program, str(begin), str(STEP), str(count)], env=os.environ | {"TZ": name}).decode().splitlines()
         wrong, offsets = [], set()
         for i in range(count):
             time = datetime.datetime.fromtimestamp(begin + i * STEP, zone)

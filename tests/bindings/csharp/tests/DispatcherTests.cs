@@ -3,6 +3,7 @@ using System;
 using System.Collections.Generic;
 using System.Diagnostics;
 using System.Linq;
+using System.Reflection;
 using System.Text;
 using System.Threading;
 using System.Threading.Tasks;
@@ -424,6 +425,28 @@ static class DispatcherTests
         {
             Given.IsCollected(() => Dropped(engine), "it is collected", 20);
         }
+    }
+
+    // It waits for requests meanwhile, for a second at most; another process may keep the CPU from it for as long.
+    public static void TheThreadOfADisposedDispatcherEndsAtOnce()
+    {
+        FieldInfo field = typeof(RequestDispatcher).GetField("_thread", BindingFlags.Instance | BindingFlags.NonPublic);
+        long least = long.MaxValue;
+        using (Engine engine = Threaded(2))
+        {
+            for (int i = 0; i < 20 && least > 100; i++)
+            {
+                var dispatcher = new RequestDispatcher(engine);
+                AsyncTests.Result(dispatcher.CompleteAsync(Ask(1)));
+                Thread.Sleep(20);
+                var thread = (Thread)field.GetValue(dispatcher);
+                var watch = Stopwatch.StartNew();
+                dispatcher.Dispose();
+                Expect.True(thread.Join(RequestTests.Limit), "it ends");
+                least = Math.Min(least, watch.ElapsedMilliseconds);
+            }
+        }
+        Expect.True(least <= 100, "it took " + least + " ms");
     }
 
     public static void AThreadComesBackAfterAPause()
